@@ -18,7 +18,9 @@ public struct Config: Codable, Sendable, Equatable {
         case dissolve
     }
 
+    /// How long a slide stays unless it says otherwise.
     public var duration: Duration
+    /// How one slide becomes the next.
     public var transition: Transition
     /// Whether the first slide follows the last one.
     public var loop: Bool

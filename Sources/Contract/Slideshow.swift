@@ -2,11 +2,15 @@ public import FoundationEssentials
 
 /// A named sequence of photos and how it is shown.
 public struct Slideshow: Codable, Sendable, Equatable, Identifiable {
+    /// The identity; it never changes.
     public var id: UUID
+    /// The name, 1 to 200 characters.
     public var name: String
     /// In the order in which they are shown; `order` counts from 0 without gaps.
     public var slides: [Slide]
+    /// How it is shown.
     public var config: Config
+    /// When it was made.
     public var createdAt: Date
 
     /// Makes a slideshow of parts that are already valid.
@@ -27,12 +31,15 @@ public struct Slideshow: Codable, Sendable, Equatable, Identifiable {
 
 /// One photo of a slideshow.
 public struct Slide: Codable, Sendable, Equatable, Identifiable {
+    /// The identity; it never changes.
     public var id: UUID
     /// The path of the image file.
     public var photo: String
     /// The position in the slideshow, from 0.
     public var order: Int
+    /// How long the slide stays.
     public var duration: Config.Duration
+    /// What is shown with the photo, if anything.
     public var title: String?
 
     /// Makes a slide of parts that are already valid.
@@ -49,10 +56,15 @@ public struct Slide: Codable, Sendable, Equatable, Identifiable {
 
 /// A slideshow in the list of the library.
 public struct SlideshowSummary: Codable, Sendable, Equatable, Identifiable {
+    /// The identity; it never changes.
     public var id: UUID
+    /// The name, 1 to 200 characters.
     public var name: String
+    /// How many slides it has.
     public var slideCount: Int
+    /// How it is shown.
     public var config: Config
+    /// When it was made.
     public var createdAt: Date
 
     /// Makes a summary of parts that are already valid.

@@ -1,0 +1,74 @@
+/// Turns values into bytes and back; the wire's coding is CBOR, but control data does not know that.
+public protocol Coding: Sendable {
+    /// The bytes of a value.
+    /// - Throws: whatever the value's own `encode(to:)` throws, or the coding's error.
+    func encode<T: Encodable>(_ value: T) throws -> [UInt8]
+
+    /// The value of bytes that `encode` has made, perhaps by another build.
+    /// - Throws: an error that names the path inside the value and what was expected there.
+    func decode<T: Decodable>(_ type: T.Type, from bytes: [UInt8]) throws -> T
+
+    /// The bytes of a value that carries nothing.
+    var void: [UInt8] { get }
+
+    /// Joins encoded parts into one sequence, without looking into them.
+    func join(_ parts: [[UInt8]]) -> [UInt8]
+
+    /// Takes apart what `join` has made.
+    /// - Throws: when the bytes are not a sequence of `count` parts.
+    func split(_ bytes: [UInt8], into count: Int) throws -> [[UInt8]]
+}
+
+/// How values of one type travel. A witness, because tuples and `Void` are not `Codable`.
+public struct Coder<T>: Sendable {
+    /// The name of the type, for people. Not part of any comparison between builds.
+    public let shape: String
+    /// Makes bytes of a value.
+    public let encode: @Sendable (T, any Coding) throws -> [UInt8]
+    /// Makes a value of bytes.
+    public let decode: @Sendable ([UInt8], any Coding) throws -> T
+
+    /// A coder of its parts.
+    public init(
+        shape: String, encode: @escaping @Sendable (T, any Coding) throws -> [UInt8],
+        decode: @escaping @Sendable ([UInt8], any Coding) throws -> T
+    ) {
+        self.shape = shape
+        self.encode = encode
+        self.decode = decode
+    }
+}
+
+extension Coder where T: Codable & SendableMetatype {
+    /// The coder of a `Codable` type.
+    public static var codable: Self {
+        Coder(
+            shape: "\(T.self)", encode: { try $1.encode($0) },
+            decode: { try $1.decode(T.self, from: $0) })
+    }
+}
+
+extension Coder where T == Void {
+    /// The coder of nothing.
+    public static var void: Self {
+        Coder(shape: "Void", encode: { $1.void }, decode: { _, _ in })
+    }
+}
+
+extension Coder {
+    /// The coder of a pair: the request that entered a pipe, and the value that it has become.
+    static func pair<A, B>(_ first: Coder<A>, _ second: Coder<B>) -> Coder<(A, B)>
+    where T == (A, B) {
+        Coder<(A, B)>(
+            shape: "(\(first.shape), \(second.shape))",
+            encode: { pair, coding in
+                coding.join([
+                    try first.encode(pair.0, coding), try second.encode(pair.1, coding),
+                ])
+            },
+            decode: { bytes, coding in
+                let parts = try coding.split(bytes, into: 2)
+                return (try first.decode(parts[0], coding), try second.decode(parts[1], coding))
+            })
+    }
+}
