@@ -71,7 +71,7 @@ public struct Traits: Sendable, Hashable {
 
     /// Nil: `replayable` for a device behind the `pure` wall, `once` for every other.
     public var replay: Replay?
-    /// The queue in which dispatched commands run one at a time; nil: one queue for each symbol.
+    /// The queue in which dispatched commands run one at a time; nil: the one that all share.
     public var lane: String?
     /// One line that says what the symbol is for.
     public var summary: String

@@ -1,1 +1,293 @@
-// The room Driver.
+import Control
+package import Kernel
+package import Wire
+
+/// What a driver tells the room that owns its connection.
+package protocol DriverOwner: AnyObject {
+    /// The handshake is done; a device's process is not yet ready.
+    func welcomed(_ driver: Driver)
+    /// The device's process declares that it serves.
+    func ready(_ driver: Driver)
+    /// The device's process has no visit left and takes no more.
+    func drained(_ driver: Driver)
+    /// The connection is to be closed once what was written has been sent.
+    func refused(_ driver: Driver, _ reason: String)
+    /// There is something to write.
+    func wrote(_ driver: Driver)
+    /// Bytes that were handed on and not yet taken by the peer.
+    func backlog(_ driver: Driver) -> Int
+}
+
+/// The kernel's end of one cable: bytes from the peer become events of the hub, and what the hub
+/// says becomes bytes in `output`. It does no I/O and holds no clock.
+package final class Driver {
+    /// Where the connection stands.
+    package enum Phase {
+        /// -> serving, closed
+        case greeting
+        /// -> closed
+        case serving
+        case closed
+    }
+
+    package let hub: Hub
+    /// What is to be sent, in order.
+    package let output = CBORWriter(capacity: 4_096)
+    package weak var owner: (any DriverOwner)?
+    package private(set) var phase = Phase.greeting
+    /// The peer after the handshake.
+    package private(set) var peer: Peer?
+    /// Frames that were read.
+    package private(set) var frames: UInt64 = 0
+    /// Answers to pings, and replies: the peer's loop turns.
+    package private(set) var pongs: UInt64 = 0
+
+    private let device: DeviceSlot?
+    private let incarnation: Int
+    private let pid: UInt64
+    private var names: [(slot: SymbolSlot?, text: String)] = []
+    /// Patches were dropped; whole values follow when the peer has caught up.
+    private var lagging = false
+
+    /// The end of a cable.
+    ///
+    /// - Parameters:
+    ///   - device: the device whose process holds the other end; nil for a client.
+    ///   - incarnation: which process of it.
+    ///   - pid: the kernel's, for the welcome.
+    package init(hub: Hub, device: DeviceSlot?, incarnation: Int, pid: Int32) {
+        self.hub = hub
+        self.device = device
+        self.incarnation = incarnation
+        self.pid = UInt64(max(0, pid))
+    }
+
+    /// Takes what has arrived; returns how many bytes were whole frames.
+    package func receive(_ bytes: UnsafeRawBufferPointer) -> Int {
+        var offset = 0
+        while phase != .closed {
+            switch Frame.next(in: bytes, at: offset) {
+            case .incomplete: return offset
+            case .refused(let length):
+                refuse(
+                    .malformed,
+                    "a frame of \(length) bytes; a frame has 1 to \(WireLimits.frame) bytes")
+                return bytes.count
+            case .body(let body, let end):
+                offset = end
+                frames += 1
+                do {
+                    try take(PeerMessage(body))
+                } catch {
+                    refuse(.malformed, error.description)
+                }
+            }
+        }
+        return bytes.count
+    }
+
+    /// The connection has ended.
+    package func closed() {
+        phase = .closed
+    }
+
+    /// What was written has all been sent: what was dropped is made good.
+    package func caughtUp() {
+        guard lagging, let peer else { return }
+        lagging = false
+        hub.resync(peer)
+    }
+
+    /// Whether patches are dropped now, because the peer has not taken what was sent before.
+    func isLagging() -> Bool {
+        guard !lagging else { return true }
+        lagging = output.count + (owner?.backlog(self) ?? 0) > DriverLimits.backlog
+        return lagging
+    }
+
+    /// Asks a device to finish its visits and to say so.
+    package func drain() {
+        guard phase != .closed else { return }
+        output.drain()
+        owner?.wrote(self)
+    }
+
+    /// Asks for a sign of life.
+    package func ping() {
+        guard phase == .serving else { return }
+        output.ping(frames)
+        owner?.wrote(self)
+    }
+
+    // MARK: - From the peer
+
+    private func take(_ message: PeerMessage) throws(WireError) {
+        guard let peer else {
+            guard case .hello(let hello) = message else {
+                throw .field("the first message, which must be a hello")
+            }
+            return greet(hello)
+        }
+        switch message {
+        case .call(let id, let symbol, let deadline, let key, let payload):
+            call(peer, id, symbol, deadline, key, payload)
+        case .returned(let visit, let verb): hub.returned(peer, visit: visit, verb)
+        case .askCall(let visit, let tag, let symbol, let deadline, let payload):
+            ask(peer, visit, tag, symbol, deadline, payload)
+        case .askCommit(let visit, let tag, let offers):
+            hub.ask(
+                peer, visit: visit, tag: tag,
+                .commit(
+                    offers.map {
+                        Operation.Offer(region: $0.region, base: $0.base, patch: $0.patch)
+                    }))
+        case .note(let visit, let region, let number, let revision):
+            hub.note(peer, visit: visit, region: region, number: number, revision: revision)
+        case .parked(let visit): hub.parked(peer, visit: visit)
+        case .dispatch(let id, let symbol, let key, let payload):
+            guard let name = granted(id, symbol) else { return }
+            hub.dispatch(peer, id, name.slot, [UInt8](payload), key: key)
+        case .name(let index, let text): try name(index, text)
+        case .cancel(let id): hub.cancel(peer, call: id)
+        case .follow(let id, let region): follow(peer, id, region)
+        case .unfollow(let region): hub.unfollow(peer, region: region)
+        case .ready: owner?.ready(self)
+        case .drained: owner?.drained(self)
+        case .ping(let number):
+            output.pong(number)
+            owner?.wrote(self)
+        case .pong: pongs += 1
+        case .hello: throw .field("a second hello")
+        }
+    }
+
+    private func name(_ index: UInt64, _ text: String) throws(WireError) {
+        guard index == UInt64(names.count), names.count < WireLimits.names else {
+            throw .field("the number of a name")
+        }
+        names.append((hub.symbol(text), text))
+    }
+
+    private func call(
+        _ peer: Peer, _ id: UInt64, _ symbol: UInt64, _ deadline: UInt32, _ key: String?,
+        _ payload: UnsafeRawBufferPointer
+    ) {
+        guard let name = granted(id, symbol) else { return }
+        hub.call(peer, id, name.slot, [UInt8](payload), deadline: deadline, key: key)
+    }
+
+    /// The name of a number, if the peer may call it; otherwise the call has been answered.
+    private func granted(_ id: UInt64, _ symbol: UInt64) -> (slot: SymbolSlot, text: String)? {
+        guard let name = resolve(symbol) else {
+            fail(id, KernelError(.malformed, "the symbol number \(symbol) was never declared"))
+            return nil
+        }
+        guard let slot = name.slot else {
+            fail(id, unbound(name.text))
+            return nil
+        }
+        if let device, !device.mayCall(name.text) {
+            fail(id, denied(device, name.text))
+            return nil
+        }
+        return (slot, name.text)
+    }
+
+    @inline(__always)
+    private func resolve(_ symbol: UInt64) -> (slot: SymbolSlot?, text: String)? {
+        guard symbol < UInt64(names.count) else { return nil }
+        return names[Int(symbol)]
+    }
+
+    private func ask(
+        _ peer: Peer, _ visit: UInt64, _ tag: UInt64, _ symbol: UInt64, _ deadline: UInt32,
+        _ payload: UnsafeRawBufferPointer
+    ) {
+        guard let name = resolve(symbol), let slot = name.slot else {
+            let error = unbound(resolve(symbol)?.text ?? "number \(symbol)")
+            return hub.askUnknown(peer, visit: visit, tag: tag, error)
+        }
+        if let device, !device.mayCall(name.text) {
+            return hub.askUnknown(peer, visit: visit, tag: tag, denied(device, name.text))
+        }
+        hub.ask(
+            peer, visit: visit, tag: tag, .call(slot, [UInt8](payload), deadline: deadline))
+    }
+
+    private func follow(_ peer: Peer, _ id: UInt64, _ region: String) {
+        do {
+            try hub.follow(peer, region: region)
+            reply(call: id, .success(CBORCoding().void))
+        } catch {
+            fail(id, error)
+        }
+    }
+
+    private func fail(_ id: UInt64, _ error: KernelError) {
+        reply(call: id, .failure(error))
+    }
+
+    private func unbound(_ name: String) -> KernelError {
+        KernelError(
+            .unbound,
+            "no device provides \(name): see the `provides` of the manifests, or "
+                + "`concentric symbols`", outcome: .none)
+    }
+
+    private func denied(_ device: DeviceSlot, _ name: String) -> KernelError {
+        KernelError(
+            .denied, "the manifest of \(device.name) does not grant calling \(name)",
+            outcome: .none)
+    }
+
+    // MARK: - Handshake
+
+    private func greet(_ hello: Hello) {
+        guard hello.wire == WireVersion.wire else {
+            let older = hello.wire < WireVersion.wire
+            let who = device.map { "the device \($0.name)" } ?? "the client \(hello.name)"
+            return refuse(
+                .unsupported,
+                "\(who) (build \(hello.build)) speaks wire \(hello.wire), this kernel (build "
+                    + "\(WireVersion.build)) speaks wire \(WireVersion.wire): rebuild "
+                    + (older ? "the older \(device == nil ? "client" : "device")" : "the older kernel"))
+        }
+        let peer = Peer(
+            cable: self, device: device, incarnation: incarnation, name: device?.name ?? hello.name)
+        if device != nil {
+            let bindings = (hello.bindings ?? []).map {
+                Binding(name: $0.name, traits: $0.traits, stages: $0.stages, last: $0.last)
+            }
+            do {
+                try hub.announce(peer, bindings)
+            } catch {
+                return refuse(error.code, error.message)
+            }
+        }
+        self.peer = peer
+        phase = .serving
+        let regions = hub.grantedRegions(device)
+        output.welcome(
+            Welcome(
+                epoch: hub.epoch, incarnation: UInt64(max(0, incarnation)), regions: regions,
+                openCalls: UInt64(hub.limits.openCalls), openBytes: UInt64(hub.limits.openBytes),
+                pid: pid))
+        for region in regions { try? hub.follow(peer, region: region) }
+        owner?.welcomed(self)
+        owner?.wrote(self)
+    }
+
+    private func refuse(_ code: KernelError.Code, _ message: String) {
+        guard phase != .closed else { return }
+        phase = .closed
+        output.refused(code: code.rawValue, message: message)
+        owner?.wrote(self)
+        owner?.refused(self, message)
+    }
+}
+
+/// The bounds of a driver.
+package enum DriverLimits {
+    /// Bytes that may wait for a peer before its patches are dropped and whole values follow.
+    package static let backlog = 8 << 20
+}

@@ -1,0 +1,64 @@
+package import Control
+package import Kernel
+package import Values
+import Wire
+
+/// What the hub says, as bytes.
+extension Driver: Cable {
+    package func visit(_ order: borrowing VisitOrder) {
+        output.visit(
+            number: order.number, symbol: UInt64(order.symbol), flow: order.flow,
+            path: order.path, step: order.step, attempt: order.attempt, now: order.now,
+            lowest: order.lowest, replay: order.replay,
+            reads: order.reads.map {
+                KernelMessage.Read(
+                    region: $0.region, number: $0.number, revision: $0.revision, value: $0.value)
+            }, payload: order.value)
+        owner?.wrote(self)
+    }
+
+    package func cancel(visit: UInt64) {
+        output.cancelVisit(visit)
+        owner?.wrote(self)
+    }
+
+    package func answer(visit: UInt64, tag: UInt64, _ answer: Answer) {
+        switch answer {
+        case .output(let bytes): output.output(answer: visit, tag, bytes)
+        case .failure(let error): output.failure(answer: visit, tag, error)
+        case .committed(let revision, let values):
+            output.committed(answer: visit, tag, revision: revision, values: values)
+        case .conflict: output.conflict(answer: visit, tag)
+        }
+        owner?.wrote(self)
+    }
+
+    package func reply(call: UInt64, _ result: Result<[UInt8], KernelError>) {
+        switch result {
+        case .success(let bytes): output.output(reply: call, bytes)
+        case .failure(let error): output.failure(reply: call, error)
+        }
+        owner?.wrote(self)
+    }
+
+    package func accepted(call: UInt64) {
+        output.accepted(id: call)
+        owner?.wrote(self)
+    }
+
+    package func snapshot(region: String, at revision: Revision, _ value: Value) {
+        output.snapshot(
+            region: region, epoch: revision.epoch, counter: revision.counter, value)
+        owner?.wrote(self)
+    }
+
+    package func patch(at revision: Revision, _ changes: [RegionChange]) {
+        guard !isLagging() else { return }
+        output.patch(
+            epoch: revision.epoch, counter: revision.counter,
+            changes.map {
+                KernelMessage.Change(region: $0.region, from: $0.from, patch: $0.patch)
+            })
+        owner?.wrote(self)
+    }
+}

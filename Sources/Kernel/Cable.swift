@@ -1,0 +1,88 @@
+package import Control
+package import Values
+
+/// The hub's view of one connection: what it writes is sent in the order in which it was written.
+///
+/// The hub calls it while it handles an event; an implementation only puts bytes into its buffer.
+package protocol Cable: AnyObject {
+    /// A stage is delivered to a device.
+    func visit(_ order: borrowing VisitOrder)
+    /// The answer to a visit is no longer wanted.
+    func cancel(visit: UInt64)
+    /// The answer to what a visit asked for.
+    func answer(visit: UInt64, tag: UInt64, _ answer: Answer)
+    /// The end of a call.
+    func reply(call: UInt64, _ result: Result<[UInt8], KernelError>)
+    /// A dispatched command stands in its lane.
+    func accepted(call: UInt64)
+    /// The whole value of a region.
+    func snapshot(region: String, at revision: Revision, _ value: Value)
+    /// One commit, as far as this peer follows its regions.
+    func patch(at revision: Revision, _ changes: [RegionChange])
+}
+
+/// One delivery of a stage.
+package struct VisitOrder {
+    /// Counts the deliveries on this cable, from 1.
+    package var number: UInt64
+    /// The place of the symbol in the list that the device announced.
+    package var symbol: Int
+    /// The root of the key: the flow, or what stands above it.
+    package var flow: UInt64
+    /// The key of everything above this step; nil for a root flow without a key of its own.
+    package var path: String?
+    /// Counts the stages that the flow has entered.
+    package var step: UInt32
+    /// From 1.
+    package var attempt: UInt32
+    /// Milliseconds since 1970, of the first delivery of the step.
+    package var now: Int64
+    /// Flows below it have ended.
+    package var lowest: UInt64
+    /// Whether what is asked is compared with a record.
+    package var replay: Bool
+    /// What was read before.
+    package var reads: [RecordedRead]
+    /// The value that enters the stage.
+    package var value: [UInt8]
+}
+
+/// A read that a repeat gets again.
+package struct RecordedRead {
+    package var region: String
+    package var number: UInt32
+    package var revision: UInt64
+    package var value: Value
+}
+
+/// The change of one region in a commit.
+package struct RegionChange: Sendable {
+    package var region: String
+    /// The revision at which the region was before.
+    package var from: UInt64
+    package var patch: Patch
+
+    package init(region: String, from: UInt64, patch: Patch) {
+        self.region = region
+        self.from = from
+        self.patch = patch
+    }
+}
+
+/// What the hub says to something that a visit asked for.
+package enum Answer {
+    /// A call's output.
+    case output([UInt8])
+    /// It failed.
+    case failure(KernelError)
+    /// The commit is made; in a repeat, the values that it was applied to.
+    case committed(revision: UInt64, values: [Value]?)
+    /// Another commit came first; the newer values are on the way already.
+    case conflict
+}
+
+/// What happens in the world outside of the cables.
+package protocol HubObserver: AnyObject {
+    /// A visit returned whose symbol and payload had been charged with a death.
+    func returned(device: String, symbol: String, digest: UInt64)
+}

@@ -1,0 +1,17 @@
+/// A number that stands for bytes: FNV-1a, 64 bits. It is compared within one run of one kernel;
+/// where two payloads must not be taken for each other, their bytes are compared.
+package enum Digest {
+    /// The digest of bytes.
+    /// - Complexity: linear.
+    package static func of(_ bytes: [UInt8]) -> UInt64 {
+        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+        return hash
+    }
+
+    /// The digest as 16 hexadecimal figures.
+    static func text(_ bytes: [UInt8]) -> String {
+        let digits = String(of(bytes), radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+}

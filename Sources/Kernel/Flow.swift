@@ -1,0 +1,167 @@
+import Control
+package import Values
+
+/// One run of a route: what the kernel must know to finish it, whoever dies.
+final class Flow {
+    /// Who waits for the end.
+    enum Origin {
+        /// A call of a connection.
+        case call(Peer, UInt64)
+        /// An operation of another flow's stage.
+        case operation(Flow, Entry)
+        /// A dispatched command: nobody waits, its failure goes to `Kernel.Errors`.
+        case command
+    }
+
+    /// The verb with which the flow will end, once all that it started has come to rest.
+    enum Ending {
+        case success([UInt8])
+        case failure(KernelError)
+    }
+
+    let number: UInt64
+    let origin: Origin
+    let symbol: SymbolSlot
+    /// The key of all above this flow; nil for a root without a key of its own.
+    let path: String?
+    /// Nil until the device has said how it answers the symbol.
+    var route: Route?
+    var request: [UInt8]
+    var value: [UInt8]
+    /// Seen time.
+    var deadline: UInt64
+    /// The longest that its caller lets it run.
+    let bound: UInt64
+    var position = 0
+    var step: UInt32 = 0
+    var attempt: UInt32 = 0
+    /// Milliseconds since 1970 of the step's first delivery; 0 before it.
+    var now: Int64 = 0
+    var visit: Visit?
+    /// The device in whose queue it stands.
+    var waiting: DeviceSlot?
+    var record: Record?
+    var children: [Flow] = []
+    /// A stage has answered, and what it asked for is being brought to rest.
+    var reply: EncodedVerb?
+    var ending: Ending?
+    /// The `finally` runs.
+    var last = false
+    /// An effect may have been made.
+    var dirty = false
+    var running = false
+    var ended = false
+    var lane: Lane?
+    /// The list of live flows, in the order of their numbers.
+    var next: Flow?
+    unowned(unsafe) var previous: Flow?
+
+    init(
+        number: UInt64, origin: Origin, symbol: SymbolSlot, path: String?, value: [UInt8],
+        deadline: UInt64, bound: UInt64
+    ) {
+        self.number = number
+        self.origin = origin
+        self.symbol = symbol
+        self.path = path
+        self.request = value
+        self.value = value
+        self.deadline = deadline
+        self.bound = bound
+    }
+
+    /// Forgets what belongs to one stage. The step counts on and never repeats.
+    func forgetStage() {
+        if record != nil { record = nil }
+        attempt = 0
+        now = 0
+        step += 1
+    }
+}
+
+/// A stage that a process holds.
+struct Visit {
+    let number: UInt64
+    let peer: Peer
+    let symbol: SymbolSlot
+    /// Seen time of the delivery, or of the last answer: the attempt's own time starts there.
+    var since: UInt64
+    /// What it asks is compared with the record.
+    var replay: Bool
+    /// The flow no longer wants its answer; seen time of the cancel.
+    var cancelled: UInt64?
+    /// New operations that wait until the record is used up.
+    var held: [(Entry, Operation)] = []
+    /// Recorded operations that were asked again and whose answers wait for `parked`.
+    var due: [Entry] = []
+}
+
+/// What one stage has asked of the kernel.
+final class Record {
+    var entries: [Entry] = []
+    var reads: [RecordedRead] = []
+    var bytes = 0
+    /// Answers given, to keep their order.
+    var told = 0
+}
+
+/// What an operation is compared by.
+enum EntryName: Equatable {
+    case call(String, [UInt8])
+    case commit([String])
+}
+
+/// One recorded operation.
+final class Entry {
+    let name: EntryName
+    /// Among the equal ones of the stage, from 0.
+    let number: Int
+    /// Whether having asked it may have changed something.
+    let effect: Bool
+    var answer: Answer?
+    /// When its answer was first given.
+    var order: Int?
+    var child: Flow?
+    /// The question of the present visit; nil while the present visit has not asked it.
+    var tag: UInt64?
+    /// Times that a commit was offered.
+    var offers = 0
+
+    init(name: EntryName, number: Int, effect: Bool, tag: UInt64) {
+        self.name = name
+        self.number = number
+        self.effect = effect
+        self.tag = tag
+    }
+}
+
+/// What a visit asks of the kernel.
+package enum Operation {
+    /// A call; the deadline is in milliseconds, 0 for the symbol's own.
+    case call(SymbolSlot, [UInt8], deadline: UInt32)
+    /// A commit of one or two regions.
+    case commit([Offer])
+
+    /// The change of one region, made on the value at `base`.
+    package struct Offer {
+        package var region: String
+        package var base: UInt64
+        package var patch: Patch
+
+        package init(region: String, base: UInt64, patch: Patch) {
+            self.region = region
+            self.base = base
+            self.patch = patch
+        }
+    }
+}
+
+/// The queue of dispatched commands that run one at a time.
+final class Lane {
+    let name: String
+    var queue: [Flow] = []
+
+    init(_ name: String) {
+        self.name = name
+    }
+}

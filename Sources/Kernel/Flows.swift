@@ -1,0 +1,226 @@
+import Control
+
+/// How a flow goes from stage to stage, and how it ends.
+extension Hub {
+    // MARK: - The list of live flows
+
+    /// A copy of the list, so that flows may end while it is walked.
+    var flows: [Flow] {
+        var all: [Flow] = []
+        var flow = first
+        while let here = flow {
+            all.append(here)
+            flow = here.next
+        }
+        return all
+    }
+
+    /// Flows below it have ended.
+    package var lowestLiveFlow: UInt64 { first?.number ?? numbers + 1 }
+
+    func start(
+        _ origin: Flow.Origin, _ symbol: SymbolSlot, _ payload: [UInt8], path: String?,
+        bound: UInt64
+    ) -> Flow {
+        numbers += 1
+        let own = seen + UInt64(symbol.traits.deadline) * 1_000_000
+        let flow = Flow(
+            number: numbers, origin: origin, symbol: symbol, path: path, value: payload,
+            deadline: min(own, bound), bound: bound)
+        if let newest {
+            newest.next = flow
+            flow.previous = newest
+        } else {
+            first = flow
+        }
+        newest = flow
+        liveFlows += 1
+        return flow
+    }
+
+    private func unlink(_ flow: Flow) {
+        if let next = flow.next { next.previous = flow.previous } else { newest = flow.previous }
+        if let previous = flow.previous { previous.next = flow.next } else { first = flow.next }
+        flow.next = nil
+        flow.previous = nil
+        liveFlows -= 1
+    }
+
+    // MARK: - Forward
+
+    /// The flow runs from now on; a lane is no one's fault, so its clock starts here.
+    func begin(_ flow: Flow) {
+        flow.running = true
+        flow.deadline = min(
+            seen + UInt64(flow.symbol.traits.deadline) * 1_000_000, flow.bound)
+        due = min(due, flow.deadline)
+        guard flow.symbol.known else { return queue(flow, for: flow.symbol) }
+        flow.route = flow.symbol.route
+        advance(flow)
+    }
+
+    /// The device has said how it answers the symbol of a flow that waited for it.
+    func resolve(_ flow: Flow) {
+        flow.route = flow.symbol.route
+        flow.deadline = min(
+            flow.deadline, seen + UInt64(flow.symbol.traits.deadline) * 1_000_000)
+        due = min(due, flow.deadline)
+        advance(flow)
+    }
+
+    func advance(_ flow: Flow) {
+        guard let route = flow.route else { return }
+        while flow.position < route.stages.count {
+            switch route.stages[flow.position] {
+            case .withRequest:
+                flow.value = join(flow.request, flow.value)
+                flow.position += 1
+                flow.forgetStage()
+            case .pipe(let symbol), .tap(let symbol):
+                if let builtin = symbol.builtin {
+                    settle(flow, Hub.verb(of: builtin(flow.value)))
+                    return
+                }
+                return queue(flow, for: symbol)
+            }
+        }
+        finish(flow, .success(flow.value))
+    }
+
+    private static func verb(of result: Result<[UInt8], KernelError>) -> EncodedVerb {
+        switch result {
+        case .success(let bytes): .next(bytes)
+        case .failure(let error): .fail(error)
+        }
+    }
+
+    /// The symbol that the flow visits now.
+    func stageSymbol(_ flow: Flow) -> SymbolSlot? {
+        guard let route = flow.route else { return flow.symbol }
+        if flow.last { return route.last }
+        guard flow.position < route.stages.count else { return nil }
+        switch route.stages[flow.position] {
+        case .pipe(let symbol), .tap(let symbol): return symbol
+        case .withRequest: return nil
+        }
+    }
+
+    /// A stage has answered, and nothing that it asked for still runs.
+    func settle(_ flow: Flow, _ verb: EncodedVerb) {
+        switch verb {
+        case .next(let value):
+            if case .tap = flow.route?.stages[flow.position] {} else { flow.value = value }
+            flow.position += 1
+            flow.forgetStage()
+            advance(flow)
+        case .abort(let value): finish(flow, .success(value))
+        case .divert:
+            let error = KernelError(
+                .unsupported, "\(flow.symbol.name): this kernel does not divert flows yet")
+            finish(flow, .failure(error))
+        case .fail(let error): finish(flow, .failure(error))
+        }
+    }
+
+    // MARK: - To the end
+
+    /// The flow will end with this; first everything that it started comes to rest.
+    func finish(_ flow: Flow, _ ending: Flow.Ending) {
+        guard flow.ending == nil, !flow.ended else { return }
+        flow.ending = ending
+        flow.reply = nil
+        leaveQueue(flow)
+        if let visit = flow.visit {
+            visit.peer.cable.cancel(visit: visit.number)
+            flow.visit?.cancelled = seen
+            flow.visit?.since = seen
+            due = min(due, seen + limits.settleDeadline)
+        }
+        cancelChildren(flow, "the flow that asked has ended")
+        close(flow)
+    }
+
+    func cancelChildren(_ flow: Flow, _ why: String) {
+        for child in flow.children { cancel(child, why) }
+    }
+
+    func cancel(_ flow: Flow, _ why: String) {
+        guard !flow.last else { return }
+        finish(flow, .failure(KernelError(.cancelled, "\(flow.symbol.name): \(why)")))
+    }
+
+    /// Goes on once nothing that the flow started still runs: to the next stage, to `finally`, or
+    /// to the end.
+    func close(_ flow: Flow) {
+        guard flow.visit == nil, flow.waiting == nil, flow.children.isEmpty, !flow.ended else {
+            return
+        }
+        guard flow.ending != nil else {
+            guard let verb = flow.reply else { return }
+            flow.reply = nil
+            return settle(flow, verb)
+        }
+        guard let last = flow.route?.last, !flow.last, flow.running else { return end(flow) }
+        flow.last = true
+        flow.forgetStage()
+        flow.deadline = max(flow.deadline, seen + limits.finallyDeadline)
+        due = min(due, flow.deadline)
+        queue(flow, for: last)
+    }
+
+    /// The end is told, once.
+    func end(_ flow: Flow) {
+        guard let ending = flow.ending, !flow.ended else { return }
+        flow.ended = true
+        unlink(flow)
+        switch flow.origin {
+        case .call(let peer, let id):
+            peer.open -= 1
+            peer.openBytes -= flow.request.count
+            if !peer.away { peer.cable.reply(call: id, result(flow, ending)) }
+        case .operation(let parent, let entry):
+            parent.children.removeAll { $0 === flow }
+            parent.dirty = parent.dirty || flow.dirty
+            if parent.ending == nil && parent.reply == nil {
+                switch result(flow, ending) {
+                case .success(let bytes): entry.answer = .output(bytes)
+                case .failure(let error): entry.answer = .failure(error)
+                }
+                entry.child = nil
+                answer(parent, entry)
+            } else {
+                close(parent)
+            }
+        case .command:
+            if case .failure(let error) = result(flow, ending) {
+                report(flow.symbol.name, error, flow: flow.number)
+            }
+        }
+        if let lane = flow.lane {
+            lane.queue.removeAll { $0 === flow }
+            flow.lane = nil
+            if let next = lane.queue.first, !next.running { begin(next) }
+        }
+    }
+
+    /// The outcome speaks of the whole flow.
+    private func result(_ flow: Flow, _ ending: Flow.Ending) -> Result<[UInt8], KernelError> {
+        switch ending {
+        case .success(let bytes): return .success(bytes)
+        case .failure(var error):
+            error.outcome = flow.dirty ? .unknown : .none
+            return .failure(error)
+        }
+    }
+
+    /// A `finally` cannot run: its device stayed away.
+    func lose(finallyOf flow: Flow) {
+        let name = flow.route?.last?.name ?? flow.symbol.name
+        let device = flow.route?.last?.device?.name ?? "its device"
+        report(
+            name,
+            KernelError(.finallyLost, "\(name) did not run: \(device) was away for all of its time"),
+            flow: flow.number)
+        end(flow)
+    }
+}

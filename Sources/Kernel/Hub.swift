@@ -1,0 +1,242 @@
+package import Control
+import Values
+
+/// The kernel's heart: who answers what, which flow is where, and the memory that all share.
+///
+/// A deterministic machine. Every method is one event, told together with the time by `turn`; what
+/// follows from it is written to the cables of the peers. It knows no byte, socket, clock or
+/// process, so that a test, a simulation and the host drive the very same code.
+///
+/// The promises rest on six rules, each of which lost or doubled work in a model without it:
+///
+/// 1. A replay starts when the death is confirmed, never on end-of-file.
+/// 2. A handler is a function of its answers and of their order: a repeat gets them in that order.
+/// 3. While a repeat asks what is recorded, new operations are held.
+/// 4. Keys are paths: the root flow, then step and operation at each level. A step never repeats.
+/// 5. A flow ends once: its visit settles, its children end, its `finally` runs, then it is told.
+/// 6. Only deaths of a device's own doing are charged to a visit.
+package final class Hub {
+    package let limits: HubLimits
+    /// This start of the kernel; larger than those before.
+    package let epoch: UInt64
+    package weak var observer: (any HubObserver)?
+    let join: ([UInt8], [UInt8]) -> [UInt8]
+
+    /// Monotonic time in which the kernel itself ran, in nanoseconds.
+    package internal(set) var seen: UInt64 = 0
+    /// Milliseconds since 1970.
+    package internal(set) var wall: Int64 = 0
+    /// Seen time at which `tick` is wanted at the latest; `UInt64.max` when never.
+    package internal(set) var due = UInt64.max
+    private var raw: UInt64?
+    private var late = false
+
+    var symbols: [String: SymbolSlot] = [:]
+    private var symbolCount = 0
+    package private(set) var devices: [String: DeviceSlot] = [:]
+    package private(set) var bindings: [Binding] = []
+    var regions: [String: RegionSlot] = [:]
+    /// Commits since the start.
+    package internal(set) var counter: UInt64 = 0
+    var lanes: [String: Lane] = [:]
+    /// The live flows in the order of their numbers.
+    var first: Flow?
+    unowned(unsafe) var newest: Flow?
+    package internal(set) var liveFlows = 0
+    var numbers: UInt64 = 0
+    var errors: [Value] = []
+    /// Answers that came from attempts which are over.
+    package internal(set) var staleReplies = 0
+
+    /// A hub in which nobody answers anything yet.
+    ///
+    /// - Parameters:
+    ///   - epoch: larger than that of every kernel before.
+    ///   - join: makes the coding's pair of two encoded values.
+    package init(
+        epoch: UInt64, limits: HubLimits = HubLimits(),
+        join: @escaping ([UInt8], [UInt8]) -> [UInt8]
+    ) {
+        self.epoch = epoch
+        self.limits = limits
+        self.join = join
+        declare(region: RegionSlot.devices, initial: .array([]), owned: true)
+        declare(region: RegionSlot.errors, initial: .array([]), owned: true)
+    }
+
+    /// A turn of the loop begins: events until the next one happen now.
+    ///
+    /// - Parameters:
+    ///   - now: monotonic nanoseconds.
+    ///   - wall: milliseconds since 1970.
+    ///   - tick: whether this is the periodic tick; a second late one in a row counts.
+    package func turn(now: UInt64, wall: Int64, tick: Bool = false) {
+        self.wall = wall
+        guard let before = raw, now > before else {
+            raw = raw ?? now
+            return
+        }
+        let gap = now - before
+        raw = now
+        if gap <= limits.unseenGap {
+            seen += gap
+        } else if tick && late {
+            seen += limits.lateStep
+        }
+        if tick { late = gap > limits.unseenGap }
+    }
+
+    // MARK: - Declarations
+
+    /// Takes in a device's manifest: from now on requests for its symbols wait for it.
+    /// - Throws: `KernelError` when a symbol is promised by another device already.
+    @discardableResult
+    package func declare(_ declaration: DeviceDeclaration) throws(KernelError) -> DeviceSlot {
+        let device = DeviceSlot(declaration)
+        for name in declaration.provides {
+            guard !name.hasPrefix("Kernel.") else {
+                throw KernelError(
+                    .denied, "\(device.name) provides \(name): Kernel.* belongs to the kernel")
+            }
+            if let other = symbols[name] {
+                throw KernelError(
+                    .denied,
+                    "\(device.name) and \(other.device?.name ?? "the kernel") both provide \(name)")
+            }
+        }
+        for name in declaration.provides { add(name, device, hidden: false) }
+        devices[device.name] = device
+        return device
+    }
+
+    /// Binds one of the kernel's own symbols.
+    package func declare(
+        builtin name: String, _ answer: @escaping ([UInt8]) -> Result<[UInt8], KernelError>
+    ) {
+        let slot = add(name, nil, hidden: false)
+        slot.builtin = answer
+        slot.known = true
+    }
+
+    @discardableResult
+    func add(_ name: String, _ device: DeviceSlot?, hidden: Bool) -> SymbolSlot {
+        let slot = SymbolSlot(name: name, id: symbolCount, device: device, hidden: hidden)
+        slot.route = Route([.pipe(slot)], last: nil)
+        symbolCount += 1
+        symbols[name] = slot
+        return slot
+    }
+
+    /// The symbol of a name that somebody outside may call.
+    package func symbol(_ name: String) -> SymbolSlot? {
+        guard let slot = symbols[name], !slot.hidden else { return nil }
+        return slot
+    }
+
+    /// Every symbol that may be called.
+    package var callable: [String] {
+        symbols.values.filter { !$0.hidden }.map(\.name).sorted()
+    }
+
+    // MARK: - Peers
+
+    /// A process of a device announces how it answers; it serves from `ready` on.
+    ///
+    /// - Throws: `KernelError` naming the symbol that is missing, double or not granted.
+    package func announce(_ peer: Peer, _ announced: [Binding]) throws(KernelError) {
+        guard let device = peer.device else { return }
+        var names: Set<String> = []
+        for binding in announced {
+            guard names.insert(binding.name).inserted else {
+                throw KernelError(.denied, "\(device.name) binds \(binding.name) twice")
+            }
+            guard let slot = symbols[binding.name], slot.device === device, !slot.hidden else {
+                throw KernelError(
+                    .denied,
+                    "\(device.name) binds \(binding.name), which its manifest does not provide")
+            }
+            guard binding.traits.deadline / 3 >= binding.traits.attempt else {
+                throw KernelError(
+                    .denied, "\(binding.name): its deadline is under three attempts")
+            }
+        }
+        for slot in symbols.values where slot.device === device && !slot.hidden {
+            guard names.contains(slot.name) else {
+                throw KernelError(
+                    .denied,
+                    "\(device.name) leaves \(slot.name) unbound, which its manifest provides")
+            }
+        }
+        for binding in announced { try bind(binding, peer, device) }
+        bindings.removeAll { names.contains($0.name) }
+        bindings += announced
+    }
+
+    /// Gives every name of a binding its place in the list by which visits address it.
+    private func bind(_ binding: Binding, _ peer: Peer, _ device: DeviceSlot) throws(KernelError) {
+        guard let slot = symbols[binding.name] else { return }
+        place(slot, peer)
+        slot.traits = binding.traits
+        slot.known = true
+        guard let stages = binding.stages else {
+            slot.route = Route([.pipe(slot)], last: nil)
+            return
+        }
+        var route: [Route.Stage] = []
+        for (index, stage) in stages.enumerated() {
+            switch stage.kind {
+            case .withRequest: route.append(.withRequest)
+            case .closure: route.append(.pipe(closure("\(binding.name)#\(index)", slot, peer)))
+            case .effect: route.append(.tap(closure("\(binding.name)#\(index)", slot, peer)))
+            case .pipe, .tap:
+                guard let name = stage.symbol, let other = symbol(name) else {
+                    throw KernelError(
+                        .unbound,
+                        "\(binding.name): no manifest provides \(stage.symbol ?? "a stage")")
+                }
+                guard device.mayCall(name) else {
+                    throw KernelError(
+                        .denied, "\(binding.name): the manifest of \(device.name) may not call \(name)")
+                }
+                route.append(stage.kind == .tap ? .tap(other) : .pipe(other))
+            }
+        }
+        let last = binding.last ? closure("\(binding.name)#finally", slot, peer) : nil
+        slot.route = Route(route, last: last)
+    }
+
+    /// The anonymous symbol of a closure; closures are replayable unless the pipe says otherwise.
+    private func closure(_ name: String, _ owner: SymbolSlot, _ peer: Peer) -> SymbolSlot {
+        let slot = symbols[name] ?? add(name, owner.device, hidden: true)
+        slot.traits = owner.traits
+        slot.traits.replay = owner.traits.replay == .once ? .once : .replayable
+        slot.known = true
+        place(slot, peer)
+        return slot
+    }
+
+    private func place(_ slot: SymbolSlot, _ peer: Peer) {
+        while peer.places.count <= slot.id { peer.places.append(-1) }
+        peer.places[slot.id] = Int32(peer.places.reduce(0) { max($0, $1 + 1) })
+    }
+
+    /// The names of a peer's places, in order: the device counts them in the same way.
+    package static func places(of bindings: [Binding]) -> [String] {
+        bindings.flatMap { binding -> [String] in
+            var names = [binding.name]
+            for (index, stage) in (binding.stages ?? []).enumerated()
+            where stage.kind == .closure || stage.kind == .effect {
+                names.append("\(binding.name)#\(index)")
+            }
+            return names + (binding.last ? ["\(binding.name)#finally"] : [])
+        }
+    }
+
+    /// The process serves: what waited for its device is delivered.
+    package func ready(_ peer: Peer) {
+        guard let device = peer.device else { return }
+        device.peer = peer
+        device.refused = nil
+        deliver(device)
+    }
+}

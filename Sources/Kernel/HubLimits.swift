@@ -1,0 +1,34 @@
+/// Every bound of the hub, in one place. Times are nanoseconds of seen time, sizes are bytes.
+package struct HubLimits: Sendable {
+    /// Requests that wait for one device that is away.
+    package var waitingRequests = 1_024
+    /// Bytes of payload that wait for one device that is away.
+    package var waitingBytes = 64 << 20
+    /// Calls that one connection may have open.
+    package var openCalls = 1_024
+    /// Bytes of payload that one connection may have open.
+    package var openBytes = 64 << 20
+    /// Commands that wait in one lane.
+    package var laneCommands = 1_024
+    /// Operations that one stage may have recorded.
+    package var recordEntries = 1_024
+    /// Bytes that one stage may have recorded.
+    package var recordBytes = 1 << 20
+    /// Times that a commit is offered again after a conflict.
+    package var commitAttempts = 256
+    /// The time of a `finally`.
+    package var finallyDeadline: UInt64 = 10_000_000_000
+    /// How long a cancelled visit may take to settle before the hub forgets it.
+    package var settleDeadline: UInt64 = 3_000_000_000
+    /// A gap in which the kernel did not run: it adds nothing to seen time.
+    package var unseenGap: UInt64 = 2_000_000_000
+    /// What a second late turn in a row adds, or nothing would ever be judged.
+    package var lateStep: UInt64 = 1_000_000_000
+    /// Revisions of one region that a replayed read can go back to.
+    package var pastRevisions = 1_024
+    /// Entries of `Kernel.Errors`.
+    package var errors = 256
+
+    /// The defaults of the house.
+    package init() {}
+}

@@ -1,0 +1,127 @@
+package import Control
+
+/// A symbol as the hub knows it: who answers, and how.
+package final class SymbolSlot {
+    package let name: String
+    let id: Int
+    /// Who answers; nil for the kernel's own symbols.
+    package let device: DeviceSlot?
+    /// The kernel's own answer.
+    var builtin: (([UInt8]) -> Result<[UInt8], KernelError>)?
+    /// As announced by the device; the defaults until then.
+    package internal(set) var traits = Traits()
+    /// Whether the device has announced how it answers.
+    var known = false
+    /// Whether it is a stage of a pipe, which only the kernel visits.
+    let hidden: Bool
+    /// What a flow of this symbol runs along.
+    var route: Route!
+
+    init(name: String, id: Int, device: DeviceSlot?, hidden: Bool) {
+        self.name = name
+        self.id = id
+        self.device = device
+        self.hidden = hidden
+    }
+
+    /// What the traits say, or what the device's wall says for them.
+    var replay: Traits.Replay {
+        traits.replay ?? (device?.pure == true ? .replayable : .once)
+    }
+}
+
+/// A device as the manifest declares it, whether or not a process of it runs.
+package final class DeviceSlot {
+    package let name: String
+    /// Whether it stands behind the wall that makes it a function of its input.
+    package let pure: Bool
+    let reads: Set<String>
+    let writes: Set<String>
+    let calls: [String]?
+    /// The process that serves.
+    package internal(set) var peer: Peer?
+    /// The visits that wait for a process.
+    var waiting: [Flow] = []
+    var waitingBytes = 0
+    /// Why no process will come by itself: `failed`, `stopped` or `done`.
+    package internal(set) var refused: String?
+    /// Whether a death was charged to a visit since the charges were last forgiven.
+    package var charged = false
+
+    init(_ manifest: DeviceDeclaration) {
+        name = manifest.name
+        pure = manifest.pure
+        reads = Set(manifest.reads).union(manifest.writes)
+        writes = Set(manifest.writes)
+        calls = manifest.calls
+    }
+
+    /// Whether the manifest lets it call a symbol: by name, or by a prefix that ends in `*`.
+    package func mayCall(_ symbol: String) -> Bool {
+        guard let calls else { return true }
+        return calls.contains { grant in
+            grant.hasSuffix("*") ? symbol.hasPrefix(grant.dropLast()) : symbol == grant
+        }
+    }
+}
+
+/// What the hub takes from a manifest.
+package struct DeviceDeclaration: Sendable {
+    package var name: String
+    package var pure: Bool
+    package var provides: [String]
+    /// Nil: every symbol.
+    package var calls: [String]?
+    package var reads: [String]
+    package var writes: [String]
+
+    package init(
+        name: String, pure: Bool, provides: [String], calls: [String]?, reads: [String],
+        writes: [String]
+    ) {
+        self.name = name
+        self.pure = pure
+        self.provides = provides
+        self.calls = calls
+        self.reads = reads
+        self.writes = writes
+    }
+}
+
+/// The stages that a flow runs along. A route never changes; a device that announces another pipe
+/// makes a new one, and flows go on along the route on which they started.
+final class Route {
+    enum Stage {
+        /// The output is the next value.
+        case pipe(SymbolSlot)
+        /// The value stays.
+        case tap(SymbolSlot)
+        /// The kernel joins the request and the value.
+        case withRequest
+    }
+
+    let stages: [Stage]
+    let last: SymbolSlot?
+
+    init(_ stages: [Stage], last: SymbolSlot?) {
+        self.stages = stages
+        self.last = last
+    }
+}
+
+/// How a device answers one symbol, as it announces it.
+package struct Binding: Sendable {
+    package var name: String
+    package var traits: Traits
+    /// The stages of a pipe; nil for a handler.
+    package var stages: [StageDescriptor]?
+    /// Whether the pipe has a `finally`.
+    package var last: Bool
+
+    package init(name: String, traits: Traits, stages: [StageDescriptor]?, last: Bool) {
+        self.name = name
+        self.traits = traits
+        self.stages = stages
+        self.last = last
+    }
+}

@@ -1,0 +1,87 @@
+/// One connection, from its handshake to its end.
+package final class Peer {
+    package let cable: any Cable
+    /// The device whose process this is; nil for a client.
+    package let device: DeviceSlot?
+    /// Which process of the device; 0 for a client.
+    package let incarnation: Int
+    /// For people: the device's name, or what the client calls itself.
+    package let name: String
+    /// Open calls of this peer, and their bytes.
+    var open = 0
+    var openBytes = 0
+    /// The last visit delivered on this cable.
+    package internal(set) var deliveries: UInt64 = 0
+    /// The visits that it holds.
+    var visits = VisitTable()
+    /// The place of each symbol in the list that the device announced, by the hub's own number.
+    var places: [Int32] = []
+    /// The regions that it follows, by the hub's own number.
+    var follows: Set<Int> = []
+    /// Seen time of the last visit that returned.
+    package internal(set) var lastReply: UInt64 = 0
+    /// The cable has closed or will; nothing new is delivered.
+    package internal(set) var away = false
+
+    package init(cable: any Cable, device: DeviceSlot?, incarnation: Int, name: String) {
+        self.cable = cable
+        self.device = device
+        self.incarnation = incarnation
+        self.name = name
+    }
+
+    func place(of symbol: SymbolSlot) -> Int? {
+        guard symbol.id < places.count, places[symbol.id] >= 0 else { return nil }
+        return Int(places[symbol.id])
+    }
+}
+
+/// The visits of one cable by their number: a ring, because numbers follow each other closely.
+/// Invariant: a visit stands at its number modulo the size, and no two share a place.
+struct VisitTable {
+    private var ring: [Flow?] = Array(repeating: nil, count: 64)
+    private(set) var count = 0
+
+    subscript(number: UInt64) -> Flow? {
+        let flow = ring[Int(number & UInt64(ring.count - 1))]
+        return flow?.visit?.number == number ? flow : nil
+    }
+
+    /// Takes in a flow whose visit has its number already.
+    mutating func insert(_ flow: Flow, _ number: UInt64) {
+        while ring[Int(number & UInt64(ring.count - 1))] != nil { grow() }
+        ring[Int(number & UInt64(ring.count - 1))] = flow
+        count += 1
+    }
+
+    mutating func remove(_ number: UInt64) {
+        let place = Int(number & UInt64(ring.count - 1))
+        guard ring[place]?.visit?.number == number else { return }
+        ring[place] = nil
+        count -= 1
+    }
+
+    /// The flows, the newest visit first.
+    var newestFirst: [Flow] {
+        ring.compactMap { $0 }.sorted { ($0.visit?.number ?? 0) > ($1.visit?.number ?? 0) }
+    }
+
+    /// Doubles the ring until every visit has a place of its own.
+    private mutating func grow() {
+        let flows = ring.compactMap { $0 }
+        var size = ring.count
+        repeat {
+            size *= 2
+            ring = Array(repeating: nil, count: size)
+        } while !place(flows)
+    }
+
+    private mutating func place(_ flows: [Flow]) -> Bool {
+        for flow in flows {
+            let at = Int((flow.visit?.number ?? 0) & UInt64(ring.count - 1))
+            guard ring[at] == nil else { return false }
+            ring[at] = flow
+        }
+        return true
+    }
+}

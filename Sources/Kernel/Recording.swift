@@ -1,0 +1,250 @@
+package import Control
+import Values
+
+/// What a visit asks of the kernel, and how a repeat of it gets the same answers.
+///
+/// The device hands a visit one answer at a time, when all its tasks wait. In a repeat it then says
+/// `parked`, and the hub gives the outstanding recorded answer that it gave earliest. What is not
+/// in the record is held. When nothing is left to give, the record must have been asked in full:
+/// then what is held is done, and the repeat has become the present.
+extension Hub {
+    /// A visit asks for something.
+    package func ask(_ peer: Peer, visit number: UInt64, tag: UInt64, _ operation: Operation) {
+        guard let flow = peer.visits[number], let visit = flow.visit else {
+            staleReplies += 1
+            return
+        }
+        if flow.ending != nil && !flow.last { return }
+        let record = flow.record ?? Record()
+        flow.record = record
+        if let entry = record.entries.first(where: { $0.tag == tag }) {
+            return perform(flow, entry, operation)
+        }
+        let name = name(of: operation)
+        let asked = record.entries.count { $0.name == name && $0.tag != nil }
+        let held = visit.held.count { $0.0.name == name && $0.0.answer == nil && !$0.0.isIn(record) }
+        let n = asked + held
+        if visit.replay,
+            let entry = record.entries.first(where: {
+                $0.tag == nil && $0.name == name && $0.number == n
+            })
+        {
+            return repeated(flow, entry, tag, operation)
+        }
+        guard remember(flow, record, operation) else {
+            return peer.cable.answer(visit: number, tag: tag, .failure(recordFull(visit)))
+        }
+        let entry = Entry(name: name, number: n, effect: isEffect(operation), tag: tag)
+        if visit.replay {
+            flow.visit?.held.append((entry, operation))
+            return
+        }
+        record.entries.append(entry)
+        perform(flow, entry, operation)
+    }
+
+    /// The device could not say what it asks for: nobody provides the symbol, or may call it.
+    package func askUnknown(_ peer: Peer, visit number: UInt64, tag: UInt64, _ error: KernelError) {
+        peer.cable.answer(visit: number, tag: tag, .failure(error))
+    }
+
+    /// A repeat has asked for what the record holds.
+    private func repeated(
+        _ flow: Flow, _ entry: Entry, _ tag: UInt64, _ operation: Operation
+    ) {
+        entry.tag = tag
+        if entry.answer != nil {
+            flow.visit?.due.append(entry)
+        } else if case .commit = operation {
+            flow.visit?.held.append((entry, operation))
+        }
+        // A call in flight is joined: its answer comes when its flow ends.
+    }
+
+    private func name(of operation: Operation) -> EntryName {
+        switch operation {
+        case .call(let symbol, let payload, _): .call(symbol.name, payload)
+        case .commit(let offers): .commit(offers.map(\.region))
+        }
+    }
+
+    /// Whether having asked it may have changed something.
+    private func isEffect(_ operation: Operation) -> Bool {
+        switch operation {
+        case .call(let symbol, _, _):
+            symbol.builtin == nil && (symbol.device?.pure != true || symbol.replay == .once)
+        case .commit: true
+        }
+    }
+
+    private func remember(_ flow: Flow, _ record: Record, _ operation: Operation) -> Bool {
+        var size = 64
+        if case .call(_, let payload, _) = operation { size += payload.count }
+        guard record.entries.count < limits.recordEntries,
+            record.bytes + size <= limits.recordBytes
+        else { return false }
+        record.bytes += size
+        return true
+    }
+
+    private func recordFull(_ visit: Visit) -> KernelError {
+        KernelError(
+            .recordFull,
+            "\(visit.symbol.name) asked for more than \(limits.recordEntries) things or "
+                + "\(limits.recordBytes) bytes in one stage: do the work in more stages, or in pages")
+    }
+
+    /// A read that a repeat must get again.
+    package func note(
+        _ peer: Peer, visit number: UInt64, region: String, number n: UInt32, revision: UInt64
+    ) {
+        guard let flow = peer.visits[number], let slot = regions[region] else { return }
+        let record = flow.record ?? Record()
+        flow.record = record
+        guard !record.reads.contains(where: { $0.region == region && $0.number == n }),
+            let value = slot.value(at: revision)
+        else { return }
+        record.reads.append(
+            RecordedRead(region: region, number: n, revision: revision, value: value))
+    }
+
+    // MARK: - Repeats
+
+    func unmatched(_ flow: Flow) -> [Entry] {
+        flow.record?.entries.filter { $0.tag == nil } ?? []
+    }
+
+    /// All tasks of a repeat wait.
+    package func parked(_ peer: Peer, visit number: UInt64) {
+        guard let flow = peer.visits[number], let visit = flow.visit, visit.replay,
+            flow.ending == nil || flow.last
+        else { return }
+        let given = visit.due.filter { $0.order != nil }
+        if let earliest = given.min(by: { ($0.order ?? 0) < ($1.order ?? 0) }) {
+            flow.visit?.due.removeAll { $0 === earliest }
+            return tell(flow, earliest, recorded: true)
+        }
+        if !unmatched(flow).isEmpty && differs(flow) { return }
+        flow.visit?.replay = false
+        let due = visit.due
+        flow.visit?.due = []
+        for entry in due { tell(flow, entry, recorded: true) }
+        let held = visit.held
+        flow.visit?.held = []
+        for (entry, operation) in held where flow.visit?.number == number {
+            if let record = flow.record, !entry.isIn(record) { record.entries.append(entry) }
+            perform(flow, entry, operation)
+        }
+    }
+
+    /// A repeat that asks something else: harmless while nothing was done, else the flow's end.
+    private func differs(_ flow: Flow) -> Bool {
+        guard let record = flow.record, let visit = flow.visit else { return false }
+        if record.entries.contains(where: \.effect) {
+            if flow.last {
+                flow.visit = nil
+                visit.peer.visits.remove(visit.number)
+                visit.peer.cable.cancel(visit: visit.number)
+                lose(finallyOf: flow)
+            } else {
+                finish(flow, .failure(Hub.diverged(visit.symbol)))
+            }
+            return true
+        }
+        let gone = record.entries.filter { $0.tag == nil }
+        record.entries.removeAll { $0.tag == nil }
+        for entry in gone {
+            if let child = entry.child { cancel(child, "the repeat did not ask for it") }
+        }
+        return false
+    }
+
+    // MARK: - Doing what was asked
+
+    private func perform(_ flow: Flow, _ entry: Entry, _ operation: Operation) {
+        switch operation {
+        case .call(let symbol, let payload, let deadline):
+            perform(flow, entry, call: symbol, payload, deadline)
+        case .commit(let offers):
+            perform(flow, entry, commit: offers)
+        }
+    }
+
+    private func perform(
+        _ flow: Flow, _ entry: Entry, call symbol: SymbolSlot, _ payload: [UInt8],
+        _ deadline: UInt32
+    ) {
+        if let builtin = symbol.builtin {
+            switch builtin(payload) {
+            case .success(let bytes): entry.answer = .output(bytes)
+            case .failure(let error): entry.answer = .failure(error)
+            }
+            return answer(flow, entry)
+        }
+        let asked = deadline == 0 ? UInt64.max : seen + UInt64(deadline) * 1_000_000
+        let path = "\(key(of: flow))/\(symbol.name):\(Digest.text(payload)):\(entry.number)"
+        let child = start(
+            .operation(flow, entry), symbol, payload, path: path, bound: min(flow.deadline, asked))
+        entry.child = child
+        flow.children.append(child)
+        begin(child)
+    }
+
+    /// The path that names the present step of a flow for ever.
+    func key(of flow: Flow) -> String {
+        "\(flow.path ?? "\(epoch)-\(flow.number)")/\(flow.step)"
+    }
+
+    private func perform(_ flow: Flow, _ entry: Entry, commit offers: [Operation.Offer]) {
+        guard entry.answer == nil, let visit = flow.visit, let tag = entry.tag else { return }
+        switch commit(offers, by: visit.peer) {
+        case .conflict:
+            entry.offers += 1
+            guard entry.offers < limits.commitAttempts else {
+                entry.answer = .failure(
+                    KernelError(
+                        .conflict, "the commit met newer values \(entry.offers) times", retry: true))
+                return answer(flow, entry)
+            }
+            visit.peer.cable.answer(visit: visit.number, tag: tag, .conflict)
+        case .refused(let error):
+            entry.answer = .failure(error)
+            answer(flow, entry)
+        case .made(let revision, let before):
+            flow.dirty = true
+            entry.answer = .committed(revision: revision, values: before)
+            answer(flow, entry)
+        }
+    }
+
+    /// An operation is done: tell the visit that asked, if it still runs; a repeat hears it in time.
+    func answer(_ flow: Flow, _ entry: Entry) {
+        guard flow.visit != nil, entry.tag != nil else { return }
+        flow.visit?.since = seen
+        if flow.visit?.replay == true {
+            flow.visit?.due.append(entry)
+        } else {
+            tell(flow, entry, recorded: false)
+        }
+    }
+
+    private func tell(_ flow: Flow, _ entry: Entry, recorded: Bool) {
+        guard let visit = flow.visit, let tag = entry.tag, let answer = entry.answer else { return }
+        if entry.order == nil {
+            flow.record?.told += 1
+            entry.order = flow.record?.told
+        }
+        flow.visit?.since = seen
+        if case .committed(let revision, _) = answer, !recorded {
+            return visit.peer.cable.answer(
+                visit: visit.number, tag: tag, .committed(revision: revision, values: nil))
+        }
+        visit.peer.cable.answer(visit: visit.number, tag: tag, answer)
+    }
+}
+
+extension Entry {
+    func isIn(_ record: Record) -> Bool {
+        record.entries.contains { $0 === self }
+    }
+}

@@ -1,0 +1,129 @@
+import Control
+
+/// What connections ask for.
+extension Hub {
+    /// A call: the end of its flow is its reply.
+    ///
+    /// - Parameter deadline: in milliseconds; 0 for the symbol's own.
+    /// - Parameter key: the caller's own key, under which a repeat of the request is recognised.
+    package func call(
+        _ peer: Peer, _ id: UInt64, _ symbol: SymbolSlot?, _ payload: [UInt8],
+        deadline: UInt32 = 0, key: String? = nil
+    ) {
+        guard let symbol else { return peer.cable.reply(call: id, .failure(Hub.unbound)) }
+        if let builtin = symbol.builtin {
+            return peer.cable.reply(call: id, builtin(payload))
+        }
+        guard peer.open < limits.openCalls, peer.openBytes + payload.count <= limits.openBytes
+        else {
+            return peer.cable.reply(call: id, .failure(Hub.overloaded(peer)))
+        }
+        peer.open += 1
+        peer.openBytes += payload.count
+        let bound = deadline == 0 ? UInt64.max : seen + UInt64(deadline) * 1_000_000
+        let flow = start(
+            .call(peer, id), symbol, payload, path: key.map { "own:\($0)" }, bound: bound)
+        begin(flow)
+    }
+
+    /// A command: it is accepted into its lane, and nobody waits for its end.
+    package func dispatch(
+        _ peer: Peer, _ id: UInt64, _ symbol: SymbolSlot?, _ payload: [UInt8], key: String? = nil
+    ) {
+        guard let symbol else { return peer.cable.reply(call: id, .failure(Hub.unbound)) }
+        guard symbol.builtin == nil else {
+            return peer.cable.reply(
+                call: id,
+                .failure(KernelError(.denied, "\(symbol.name) is answered at once: call it")))
+        }
+        if let refused = symbol.device?.refused {
+            return peer.cable.reply(call: id, .failure(unavailable(symbol, refused)))
+        }
+        let lane = lane(of: symbol)
+        guard lane.queue.count < limits.laneCommands else {
+            return peer.cable.reply(
+                call: id,
+                .failure(
+                    KernelError(
+                        .overloaded,
+                        "\(limits.laneCommands) commands wait already: try again later",
+                        outcome: .none, retry: true)))
+        }
+        let flow = start(
+            .command, symbol, payload, path: key.map { "own:\($0)" }, bound: .max)
+        flow.lane = lane
+        lane.queue.append(flow)
+        peer.cable.accepted(call: id)
+        if lane.queue.count == 1 { begin(flow) }
+    }
+
+    private func lane(of symbol: SymbolSlot) -> Lane {
+        let name = symbol.traits.lane ?? ""
+        if let lane = lanes[name] { return lane }
+        let lane = Lane(name)
+        lanes[name] = lane
+        return lane
+    }
+
+    /// The client no longer wants the answer.
+    package func cancel(_ peer: Peer, call id: UInt64) {
+        for flow in flows {
+            if case .call(let owner, let call) = flow.origin, owner === peer, call == id {
+                return cancel(flow, "the client cancelled it")
+            }
+        }
+    }
+
+    /// A client's connection has ended: nobody waits for its calls.
+    package func gone(_ peer: Peer) {
+        peer.away = true
+        unfollow(peer)
+        for flow in flows {
+            if case .call(let owner, _) = flow.origin, owner === peer {
+                cancel(flow, "the client is gone")
+            }
+        }
+    }
+
+    /// A device does not come back by itself: who waits for it is told now.
+    package func refuse(_ device: DeviceSlot, _ status: String) {
+        device.refused = status
+        let waiting = device.waiting
+        device.waiting = []
+        device.waitingBytes = 0
+        for flow in waiting where flow.waiting === device {
+            flow.waiting = nil
+            if flow.last {
+                lose(finallyOf: flow)
+            } else {
+                finish(flow, .failure(unavailable(stageSymbol(flow) ?? flow.symbol, status)))
+            }
+        }
+    }
+
+    /// A stopped device is to start: requests wait for it again.
+    package func expect(_ device: DeviceSlot) {
+        device.refused = nil
+    }
+
+    // MARK: - Errors
+
+    static let unbound = KernelError(
+        .unbound, "no device provides this symbol: see the `provides` of the manifests",
+        outcome: .none)
+
+    static func overloaded(_ peer: Peer) -> KernelError {
+        KernelError(
+            .overloaded,
+            "\(peer.name) has \(peer.open) calls and \(peer.openBytes) bytes open already",
+            outcome: .none, retry: true)
+    }
+
+    func unavailable(_ symbol: SymbolSlot, _ status: String) -> KernelError {
+        KernelError(
+            .unavailable,
+            "\(symbol.name): the device \(symbol.device?.name ?? "") is \(status)"
+                + (status == "failed" ? "; see `concentric errors`, then restart it" : ""),
+            outcome: .none, retry: true)
+    }
+}

@@ -1,0 +1,79 @@
+package import Control
+import Values
+
+/// Deadlines, and what went wrong where nobody waited.
+extension Hub {
+    /// Time has passed: ends what is beyond its deadline.
+    package func tick() {
+        due = .max
+        for flow in flows where !flow.ended && flow.running {
+            judge(flow)
+            guard !flow.ended else { continue }
+            if flow.ending == nil || flow.last { due = min(due, max(flow.deadline, seen + 1)) }
+            if let cancelled = flow.visit?.cancelled {
+                due = min(due, cancelled + limits.settleDeadline)
+            }
+        }
+    }
+
+    private func judge(_ flow: Flow) {
+        if let visit = flow.visit, let cancelled = visit.cancelled,
+            seen >= cancelled + limits.settleDeadline
+        {
+            return forget(flow, visit)
+        }
+        guard seen >= flow.deadline else { return }
+        if flow.ending == nil {
+            return finish(flow, .failure(deadlineError(flow)))
+        }
+        guard flow.last else { return }
+        if flow.waiting != nil {
+            leaveQueue(flow)
+            lose(finallyOf: flow)
+        } else if let visit = flow.visit, visit.cancelled == nil {
+            visit.peer.cable.cancel(visit: visit.number)
+            flow.visit?.cancelled = seen
+            due = min(due, seen + limits.settleDeadline)
+        }
+    }
+
+    /// A handler that does not even end when it is cancelled: its answer no longer counts.
+    private func forget(_ flow: Flow, _ visit: Visit) {
+        visit.peer.visits.remove(visit.number)
+        touch(flow, visit)
+        flow.visit = nil
+        if flow.last { lose(finallyOf: flow) } else { close(flow) }
+    }
+
+    private func deadlineError(_ flow: Flow) -> KernelError {
+        let limit = flow.symbol.traits.deadline
+        let place: String
+        if let device = flow.waiting {
+            place = "it waited for \(device.name), which is away"
+        } else if let visit = flow.visit {
+            place = "\(visit.symbol.name) had not answered"
+        } else {
+            place = "it waited for what it had asked"
+        }
+        return KernelError(
+            .deadline, "\(flow.symbol.name) did not end within \(limit) ms: \(place)", retry: true)
+    }
+
+    /// Writes an error into `Kernel.Errors`, the oldest being forgotten.
+    package func report(_ symbol: String, _ error: KernelError, flow: UInt64?) {
+        errors.append(
+            .map([
+                "symbol": .text(symbol), "code": .text(error.code.rawValue),
+                "message": .text(error.message),
+                "flow": flow.map { .text("\(epoch)-\($0)") } ?? .null, "at": .date(wall),
+            ]))
+        if errors.count > limits.errors { errors.removeFirst(errors.count - limits.errors) }
+        set(region: RegionSlot.errors, .array(errors))
+    }
+
+    /// Forgets the errors told so far.
+    package func dismissErrors() {
+        errors = []
+        set(region: RegionSlot.errors, .array([]))
+    }
+}

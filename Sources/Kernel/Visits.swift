@@ -1,0 +1,225 @@
+package import Control
+
+/// How stages are given to processes, and what comes back.
+extension Hub {
+    /// The stage goes to its device, now or when a process of it serves.
+    ///
+    /// The limit on waiting requests refuses new ones, never a visit that was delivered before.
+    func queue(_ flow: Flow, for symbol: SymbolSlot, front: Bool = false) {
+        guard let device = symbol.device else {
+            return finish(flow, .failure(Hub.unbound))
+        }
+        if let refused = device.refused {
+            if flow.last { return lose(finallyOf: flow) }
+            return finish(flow, .failure(unavailable(symbol, refused)))
+        }
+        if let peer = device.peer, !peer.away, device.waiting.isEmpty, flow.route != nil {
+            return visit(flow, symbol, peer)
+        }
+        if flow.attempt == 0, !flow.last,
+            device.waiting.count >= limits.waitingRequests
+                || device.waitingBytes + flow.value.count > limits.waitingBytes
+        {
+            return finish(
+                flow, .failure(unavailable(symbol, "away and \(device.waiting.count) wait for it")))
+        }
+        flow.waiting = device
+        device.waitingBytes += flow.value.count
+        if front { device.waiting.insert(flow, at: 0) } else { device.waiting.append(flow) }
+        deliver(device)
+    }
+
+    func leaveQueue(_ flow: Flow) {
+        guard let device = flow.waiting else { return }
+        device.waiting.removeAll { $0 === flow }
+        device.waitingBytes -= flow.value.count
+        flow.waiting = nil
+    }
+
+    /// Gives what waits to the process that serves.
+    func deliver(_ device: DeviceSlot) {
+        while let peer = device.peer, !peer.away, let flow = device.waiting.first {
+            device.waiting.removeFirst()
+            device.waitingBytes -= flow.value.count
+            flow.waiting = nil
+            if flow.route == nil {
+                resolve(flow)
+            } else if let symbol = stageSymbol(flow) {
+                visit(flow, symbol, peer)
+            }
+        }
+    }
+
+    private func visit(_ flow: Flow, _ symbol: SymbolSlot, _ peer: Peer) {
+        guard let place = peer.place(of: symbol) else {
+            let error = KernelError(
+                .unbound, "\(symbol.name): \(peer.name) now announces another pipe")
+            return flow.last ? lose(finallyOf: flow) : finish(flow, .failure(error))
+        }
+        peer.deliveries += 1
+        flow.attempt += 1
+        if flow.now == 0 { flow.now = wall }
+        let replay = flow.record?.entries.isEmpty == false
+        if let record = flow.record {
+            record.entries.forEach { $0.tag = nil }
+        }
+        let number = peer.deliveries
+        flow.visit = Visit(
+            number: number, peer: peer, symbol: symbol, since: seen, replay: replay)
+        peer.visits.insert(flow, number)
+        peer.cable.visit(
+            VisitOrder(
+                number: number, symbol: place, flow: flow.number, path: flow.path, step: flow.step,
+                attempt: flow.attempt, now: flow.now, lowest: lowestLiveFlow, replay: replay,
+                reads: flow.record?.reads ?? [], value: flow.value))
+    }
+
+    /// A visit has ended with a verb.
+    package func returned(_ peer: Peer, visit number: UInt64, _ said: EncodedVerb) {
+        guard let flow = peer.visits[number], let visit = flow.visit else {
+            staleReplies += 1
+            return
+        }
+        peer.lastReply = seen
+        peer.visits.remove(number)
+        var verb = said
+        if visit.replay, unmatched(flow).contains(where: \.effect) {
+            verb = .fail(Hub.diverged(visit.symbol))
+        }
+        if let device = visit.symbol.device, device.charged {
+            observer?.returned(
+                device: device.name, symbol: visit.symbol.name, digest: Digest.of(flow.value))
+        }
+        touch(flow, visit)
+        flow.visit = nil
+        if flow.last {
+            if case .fail(let error) = verb { report(visit.symbol.name, error, flow: flow.number) }
+            return end(flow)
+        }
+        if flow.ending == nil {
+            flow.reply = verb
+            cancelChildren(flow, "its stage answered without waiting for it")
+        }
+        close(flow)
+    }
+
+    /// Notes that the visit may have changed something outside of the kernel.
+    func touch(_ flow: Flow, _ visit: Visit) {
+        if visit.symbol.device?.pure != true || visit.symbol.replay == .once { flow.dirty = true }
+    }
+
+    static func diverged(_ symbol: SymbolSlot) -> KernelError {
+        KernelError(
+            .diverged,
+            "\(symbol.name): the repeat asked for other things than before; a handler must be "
+                + "a function of its payload and the kernel's answers")
+    }
+
+    // MARK: - Deaths
+
+    /// What becomes of a visit whose process is gone.
+    package enum Verdict: Sendable {
+        case replay
+        case lost
+        case poisoned
+    }
+
+    /// The cable has ended: nothing new is delivered. Replays wait until the death is confirmed.
+    package func away(_ peer: Peer) {
+        peer.away = true
+        if peer.device?.peer === peer { peer.device?.peer = nil }
+    }
+
+    /// The process is gone for certain, and its cable was read dry.
+    ///
+    /// - Parameters:
+    ///   - begun: the highest visit that had begun; `UInt64.max` when nobody knows.
+    ///   - verdict: what the supervisor says of a visit.
+    ///   - reason: for people, such as `signal KILL`.
+    package func lost(
+        _ peer: Peer, begun: UInt64, reason: String, verdict: (UInt64) -> Verdict
+    ) {
+        away(peer)
+        unfollow(peer)
+        for flow in peer.visits.newestFirst {
+            guard let visit = flow.visit else { continue }
+            peer.visits.remove(visit.number)
+            flow.visit = nil
+            let started = visit.number <= begun
+            if started { touch(flow, visit) }
+            if flow.ending != nil && (!flow.last || seen >= flow.deadline) {
+                if flow.last { lose(finallyOf: flow) } else { close(flow) }
+                continue
+            }
+            settleLost(flow, visit, started, reason, verdict(visit.number))
+        }
+    }
+
+    private func settleLost(
+        _ flow: Flow, _ visit: Visit, _ started: Bool, _ reason: String, _ verdict: Verdict
+    ) {
+        let name = visit.symbol.name
+        let device = visit.peer.name
+        if started && visit.symbol.replay == .once || verdict == .lost && started {
+            let error = KernelError(
+                .deviceLost,
+                "\(device) ended (\(reason)) while \(name) ran, which may not be repeated")
+            if flow.last { return lose(finallyOf: flow) }
+            return finish(flow, .failure(error))
+        }
+        if verdict == .poisoned {
+            let error = KernelError(
+                .poisoned, "\(name) with this payload has ended \(device) again and again (\(reason))")
+            if flow.last { return lose(finallyOf: flow) }
+            return finish(flow, .failure(error))
+        }
+        queue(flow, for: visit.symbol, front: true)
+    }
+
+    // MARK: - What the supervisor asks
+
+    /// A visit that a process holds.
+    package struct OpenVisit: Sendable {
+        package var number: UInt64
+        package var symbol: String
+        /// 0 unless asked for.
+        package var digest: UInt64
+        /// Seconds that one attempt may take.
+        package var limit: Double
+        package var replayable: Bool
+        /// Seen time from which the attempt's own time counts, in nanoseconds.
+        package var since: UInt64
+        package var cancelled: Bool
+    }
+
+    /// The visits of a process, in the order of their delivery.
+    package func open(_ peer: Peer, digests: Bool) -> [OpenVisit] {
+        peer.visits.newestFirst.reversed().compactMap { flow in
+            guard let visit = flow.visit else { return nil }
+            return OpenVisit(
+                number: visit.number, symbol: visit.symbol.name,
+                digest: digests ? Digest.of(flow.value) : 0,
+                limit: Double(visit.symbol.traits.attempt) / 1_000,
+                replayable: visit.symbol.replay != .once,
+                since: patient(flow) ? seen : visit.since, cancelled: visit.cancelled != nil)
+        }
+    }
+
+    /// An asynchronous visit has used up its attempt.
+    package func attemptOver(_ peer: Peer, visit number: UInt64) {
+        guard let flow = peer.visits[number], let visit = flow.visit, flow.ending == nil else {
+            return
+        }
+        let error = KernelError(
+            .attempt,
+            "\(visit.symbol.name) took longer than \(visit.symbol.traits.attempt) ms in one attempt",
+            retry: true)
+        finish(flow, .failure(error))
+    }
+
+    /// A visit that waits for the kernel uses up none of its own time; a cancelled one does.
+    private func patient(_ flow: Flow) -> Bool {
+        guard flow.ending == nil, let record = flow.record else { return false }
+        return record.entries.contains { $0.tag != nil && $0.child != nil }
+    }
+}

@@ -1,0 +1,172 @@
+package import Control
+package import Values
+
+/// The first message of a peer. It is a map, so that later builds can add to it, and it stays
+/// readable for ever, so that builds which cannot talk can say so.
+package struct Hello {
+    /// The wire that the peer speaks.
+    package var wire: UInt64
+    /// The peer's build, for people.
+    package var build: String
+    /// What a client calls itself; a device's name comes from its manifest.
+    package var name: String
+    /// How a device answers its symbols; nil for a client.
+    package var bindings: [Announcement]?
+
+    /// How a device answers one symbol.
+    package struct Announcement {
+        package var name: String
+        package var traits: Traits
+        package var stages: [StageDescriptor]?
+        package var last: Bool
+
+        package init(name: String, traits: Traits, stages: [StageDescriptor]?, last: Bool) {
+            self.name = name
+            self.traits = traits
+            self.stages = stages
+            self.last = last
+        }
+    }
+
+    package init(name: String, bindings: [Announcement]?) {
+        self.wire = WireVersion.wire
+        self.build = WireVersion.build
+        self.name = name
+        self.bindings = bindings
+    }
+
+    /// The hello of a map; members that this build does not know are passed over.
+    package init(value: Value) throws(WireError) {
+        guard let wire = value["wire"]?.int, wire >= 0 else { throw .field("hello.wire") }
+        self.wire = UInt64(wire)
+        build = value["build"]?.text ?? "?"
+        name = value["name"]?.text ?? "?"
+        guard let list = value["bindings"]?.array else {
+            bindings = nil
+            return
+        }
+        guard list.count <= WireLimits.bindings else { throw .field("hello.bindings") }
+        var read: [Announcement] = []
+        for item in list { read.append(try Announcement(value: item)) }
+        bindings = read
+    }
+
+    /// The map of the hello.
+    package var value: Value {
+        var map: [String: Value] = [
+            "wire": .int(Int64(clamping: wire)), "build": .text(build), "name": .text(name),
+        ]
+        if let bindings { map["bindings"] = .array(bindings.map(\.value)) }
+        return .map(map)
+    }
+}
+
+extension Hello.Announcement {
+    init(value: Value) throws(WireError) {
+        guard let name = value["name"]?.text, !name.isEmpty, name.utf8.count <= WireLimits.name
+        else { throw .field("binding.name") }
+        guard let attempt = UInt32(exactly: value["attempt"]?.int ?? 3_000),
+            let deadline = UInt32(exactly: value["deadline"]?.int ?? 10_000)
+        else { throw .field("binding.deadline") }
+        self.name = name
+        traits = Traits(
+            value["replay"]?.text.flatMap(Traits.Replay.init(rawValue:)),
+            lane: value["lane"]?.text, summary: value["summary"]?.text ?? "", attempt: attempt,
+            deadline: deadline)
+        last = value["finally"]?.bool ?? false
+        guard let list = value["stages"]?.array else {
+            stages = nil
+            return
+        }
+        var read: [StageDescriptor] = []
+        for item in list { read.append(try StageDescriptor(value: item)) }
+        stages = read
+    }
+
+    var value: Value {
+        var map: [String: Value] = [
+            "name": .text(name), "summary": .text(traits.summary),
+            "attempt": .int(Int64(traits.attempt)), "deadline": .int(Int64(traits.deadline)),
+            "finally": .bool(last),
+        ]
+        if let replay = traits.replay { map["replay"] = .text(replay.rawValue) }
+        if let lane = traits.lane { map["lane"] = .text(lane) }
+        if let stages { map["stages"] = .array(stages.map(\.value)) }
+        return .map(map)
+    }
+}
+
+extension StageDescriptor {
+    init(value: Value) throws(WireError) {
+        guard let kind = value["kind"]?.text.flatMap(Kind.init(rawValue:)) else {
+            throw .field("stage.kind")
+        }
+        self.init(
+            kind: kind, symbol: value["symbol"]?.text,
+            notes: value["notes"]?.array?.compactMap(\.text) ?? [],
+            shape: value["shape"]?.text ?? "", file: value["file"]?.text ?? "",
+            line: UInt(clamping: value["line"]?.int ?? 0))
+    }
+
+    package var value: Value {
+        .map([
+            "kind": .text(kind.rawValue), "symbol": symbol.map(Value.text) ?? .null,
+            "notes": .array(notes.map(Value.text)), "shape": .text(shape), "file": .text(file),
+            "line": .int(Int64(clamping: line)),
+        ])
+    }
+}
+
+/// The kernel's answer to a hello that it accepts.
+package struct Welcome {
+    package var wire: UInt64
+    package var build: String
+    package var epoch: UInt64
+    package var incarnation: UInt64
+    /// The regions that a device is sent at once.
+    package var regions: [String]
+    /// Calls and bytes that the connection may have open.
+    package var openCalls: UInt64
+    package var openBytes: UInt64
+    package var pid: UInt64
+
+    package init(
+        epoch: UInt64, incarnation: UInt64, regions: [String], openCalls: UInt64,
+        openBytes: UInt64, pid: UInt64
+    ) {
+        wire = WireVersion.wire
+        build = WireVersion.build
+        self.epoch = epoch
+        self.incarnation = incarnation
+        self.regions = regions
+        self.openCalls = openCalls
+        self.openBytes = openBytes
+        self.pid = pid
+    }
+
+    package init(value: Value) throws(WireError) {
+        func number(_ key: String) throws(WireError) -> UInt64 {
+            guard let number = value[key]?.int, number >= 0 else { throw .field("welcome.\(key)") }
+            return UInt64(number)
+        }
+        wire = try number("wire")
+        build = value["build"]?.text ?? "?"
+        epoch = try number("epoch")
+        incarnation = try number("incarnation")
+        regions = value["regions"]?.array?.compactMap(\.text) ?? []
+        openCalls = try number("openCalls")
+        openBytes = try number("openBytes")
+        pid = try number("pid")
+    }
+
+    package var value: Value {
+        .map([
+            "wire": .int(Int64(clamping: wire)), "build": .text(build),
+            "epoch": .int(Int64(clamping: epoch)),
+            "incarnation": .int(Int64(clamping: incarnation)),
+            "regions": .array(regions.map(Value.text)),
+            "openCalls": .int(Int64(clamping: openCalls)),
+            "openBytes": .int(Int64(clamping: openBytes)), "pid": .int(Int64(clamping: pid)),
+        ])
+    }
+}

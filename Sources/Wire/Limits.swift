@@ -1,0 +1,23 @@
+/// Every bound of the wire, in one place. Sizes are bytes.
+package enum WireLimits {
+    /// The body of one frame; checked before anything is allocated.
+    package static let frame = 16 << 20
+    /// One part of a snapshot.
+    package static let snapshotPart = 256 << 10
+    /// The whole value of a region.
+    package static let region = 64 << 20
+    /// The longest name of a symbol or region.
+    package static let name = 512
+    /// Names that one connection may declare.
+    package static let names = 65_536
+    /// Bindings that one device may announce.
+    package static let bindings = 4_096
+}
+
+/// The versions that stand in the handshake: that of the wire and that of the build.
+package enum WireVersion {
+    /// The wire that this build speaks.
+    package static let wire: UInt64 = 1
+    /// This build.
+    package static let build = "0.1.0"
+}

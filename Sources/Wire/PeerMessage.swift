@@ -1,0 +1,295 @@
+package import Control
+package import Values
+
+/// A message from a device or client to the kernel. Payloads are borrowed from the frame.
+package enum PeerMessage {
+    case hello(Hello)
+    /// A number for a name, for the life of the connection.
+    case name(index: UInt64, String)
+    case call(
+        id: UInt64, symbol: UInt64, deadline: UInt32, key: String?, UnsafeRawBufferPointer)
+    case dispatch(id: UInt64, symbol: UInt64, key: String?, UnsafeRawBufferPointer)
+    case cancel(id: UInt64)
+    case follow(id: UInt64, region: String)
+    case unfollow(region: String)
+    case ready
+    case returned(visit: UInt64, EncodedVerb)
+    case askCall(
+        visit: UInt64, tag: UInt64, symbol: UInt64, deadline: UInt32, UnsafeRawBufferPointer)
+    case askCommit(visit: UInt64, tag: UInt64, [Offer])
+    case note(visit: UInt64, region: String, number: UInt32, revision: UInt64)
+    case parked(visit: UInt64)
+    case drained
+    case ping(UInt64)
+    case pong(UInt64)
+
+    /// The change of one region, made on the value at `base`.
+    package struct Offer {
+        package var region: String
+        package var base: UInt64
+        package var patch: Patch
+
+        package init(region: String, base: UInt64, patch: Patch) {
+            self.region = region
+            self.base = base
+            self.patch = patch
+        }
+    }
+
+    /// The message of one frame's body.
+    /// - Throws: `WireError`; the connection cannot be trusted after it.
+    package init(_ body: UnsafeRawBufferPointer) throws(WireError) {
+        var reader = CBORReader(body)
+        let (kind, _) = try reader.kind()
+        do {
+            self = try Self.read(kind, &reader)
+            try reader.finish()
+        } catch let error as WireError {
+            throw error
+        } catch let error as CBORError {
+            throw .malformed(error)
+        } catch {
+            throw .field("\(error)")
+        }
+    }
+
+    private static func read(
+        _ kind: MessageKind, _ reader: inout CBORReader
+    ) throws -> PeerMessage {
+        switch kind {
+        case .call:
+            return .call(
+                id: try reader.uint(), symbol: try reader.uint(),
+                deadline: try reader.milliseconds(), key: try reader.optionalText(),
+                try reader.bytes())
+        case .returned: return .returned(visit: try reader.uint(), try reader.verb())
+        case .askCall:
+            return .askCall(
+                visit: try reader.uint(), tag: try reader.uint(), symbol: try reader.uint(),
+                deadline: try reader.milliseconds(), try reader.bytes())
+        case .dispatch:
+            return .dispatch(
+                id: try reader.uint(), symbol: try reader.uint(),
+                key: try reader.optionalText(), try reader.bytes())
+        case .askCommit:
+            return .askCommit(
+                visit: try reader.uint(), tag: try reader.uint(), try reader.offers())
+        case .note:
+            return .note(
+                visit: try reader.uint(), region: try reader.name(),
+                number: try reader.milliseconds(), revision: try reader.uint())
+        case .parked: return .parked(visit: try reader.uint())
+        case .hello: return .hello(try Hello(value: try reader.value()))
+        case .name: return .name(index: try reader.uint(), try reader.name())
+        case .cancel: return .cancel(id: try reader.uint())
+        case .follow: return .follow(id: try reader.uint(), region: try reader.name())
+        case .unfollow: return .unfollow(region: try reader.name())
+        case .ready: return .ready
+        case .drained: return .drained
+        case .ping: return .ping(try reader.uint())
+        case .pong: return .pong(try reader.uint())
+        default: throw WireError.unknownKind(kind.rawValue)
+        }
+    }
+}
+
+extension CBORReader {
+    /// A count or time that fits in 32 bits.
+    mutating func milliseconds() throws -> UInt32 {
+        guard let value = UInt32(exactly: try uint()) else {
+            throw WireError.field("a 32-bit number")
+        }
+        return value
+    }
+
+    mutating func optionalText() throws -> String? {
+        skipNull() ? nil : try text()
+    }
+
+    /// The name of a symbol or region.
+    mutating func name() throws -> String {
+        let name = try text()
+        guard !name.isEmpty, name.utf8.count <= WireLimits.name else {
+            throw WireError.field("name")
+        }
+        return name
+    }
+
+    mutating func verb() throws -> EncodedVerb {
+        switch try uint() {
+        case 0: return .next([UInt8](try bytes()))
+        case 1: return .abort([UInt8](try bytes()))
+        case 2: return .divert(try name(), [UInt8](try bytes()))
+        case 3: return .fail(try error())
+        default: throw WireError.field("verb")
+        }
+    }
+
+    mutating func error() throws -> KernelError {
+        guard try array() == 4 else { throw WireError.field("error") }
+        let code = try text()
+        let message = try text()
+        guard let outcome = Outcome(rawValue: try text()) else { throw WireError.field("outcome") }
+        return KernelError(
+            KernelError.Code(rawValue: code), message, outcome: outcome, retry: try bool())
+    }
+
+    mutating func offers() throws -> [PeerMessage.Offer] {
+        let count = try array()
+        guard count >= 1, count <= 16 else { throw WireError.field("regions of a commit") }
+        var offers: [PeerMessage.Offer] = []
+        for _ in 0..<count {
+            guard try array() == 3 else { throw WireError.field("offer") }
+            offers.append(
+                PeerMessage.Offer(
+                    region: try name(), base: try uint(), patch: try Patch(value: try value())))
+        }
+        return offers
+    }
+}
+
+extension CBORWriter {
+    package func hello(_ hello: Hello) {
+        frame(.hello, 1) { $0.value(hello.value) }
+    }
+
+    package func name(index: UInt64, _ name: String) {
+        frame(.name, 2) {
+            $0.uint(index)
+            $0.text(name)
+        }
+    }
+
+    package func call(
+        id: UInt64, symbol: UInt64, deadline: UInt32, key: String?, _ payload: [UInt8]
+    ) {
+        frame(.call, 5) {
+            $0.uint(id)
+            $0.uint(symbol)
+            $0.uint(UInt64(deadline))
+            $0.optional(key)
+            $0.bytes(payload)
+        }
+    }
+
+    package func dispatch(id: UInt64, symbol: UInt64, key: String?, _ payload: [UInt8]) {
+        frame(.dispatch, 4) {
+            $0.uint(id)
+            $0.uint(symbol)
+            $0.optional(key)
+            $0.bytes(payload)
+        }
+    }
+
+    package func cancel(id: UInt64) {
+        frame(.cancel, 1) { $0.uint(id) }
+    }
+
+    package func follow(id: UInt64, region: String) {
+        frame(.follow, 2) {
+            $0.uint(id)
+            $0.text(region)
+        }
+    }
+
+    package func unfollow(region: String) {
+        frame(.unfollow, 1) { $0.text(region) }
+    }
+
+    package func ready() {
+        frame(.ready, 0) { _ in }
+    }
+
+    package func drained() {
+        frame(.drained, 0) { _ in }
+    }
+
+    package func returned(visit: UInt64, _ verb: EncodedVerb) {
+        switch verb {
+        case .next(let bytes):
+            frame(.returned, 3) {
+                $0.uint(visit)
+                $0.uint(0)
+                $0.bytes(bytes)
+            }
+        case .abort(let bytes):
+            frame(.returned, 3) {
+                $0.uint(visit)
+                $0.uint(1)
+                $0.bytes(bytes)
+            }
+        case .divert(let name, let bytes):
+            frame(.returned, 4) {
+                $0.uint(visit)
+                $0.uint(2)
+                $0.text(name)
+                $0.bytes(bytes)
+            }
+        case .fail(let error):
+            frame(.returned, 3) {
+                $0.uint(visit)
+                $0.uint(3)
+                $0.error(error)
+            }
+        }
+    }
+
+    package func askCall(
+        visit: UInt64, tag: UInt64, symbol: UInt64, deadline: UInt32, _ payload: [UInt8]
+    ) {
+        frame(.askCall, 5) {
+            $0.uint(visit)
+            $0.uint(tag)
+            $0.uint(symbol)
+            $0.uint(UInt64(deadline))
+            $0.bytes(payload)
+        }
+    }
+
+    package func askCommit(visit: UInt64, tag: UInt64, _ offers: [PeerMessage.Offer]) {
+        frame(.askCommit, 3) {
+            $0.uint(visit)
+            $0.uint(tag)
+            $0.array(offers.count)
+            for offer in offers {
+                $0.array(3)
+                $0.text(offer.region)
+                $0.uint(offer.base)
+                $0.value(offer.patch.value)
+            }
+        }
+    }
+
+    package func note(visit: UInt64, region: String, number: UInt32, revision: UInt64) {
+        frame(.note, 4) {
+            $0.uint(visit)
+            $0.text(region)
+            $0.uint(UInt64(number))
+            $0.uint(revision)
+        }
+    }
+
+    package func parked(visit: UInt64) {
+        frame(.parked, 1) { $0.uint(visit) }
+    }
+
+    package func ping(_ number: UInt64) {
+        frame(.ping, 1) { $0.uint(number) }
+    }
+
+    package func pong(_ number: UInt64) {
+        frame(.pong, 1) { $0.uint(number) }
+    }
+
+    func optional(_ text: String?) {
+        if let text { self.text(text) } else { null() }
+    }
+
+    func error(_ error: KernelError) {
+        array(4)
+        text(error.code.rawValue)
+        text(error.message)
+        text(error.outcome.rawValue)
+        bool(error.retry)
+    }
+}
