@@ -1,0 +1,29 @@
+/// Every limit of the room, in one place.
+package enum SocketLimits {
+    /// The bytes that one connection may read in one turn, so that a flood does not starve the others.
+    package static let readBytes = 256 << 10
+    /// The rest of an unfinished frame up to this size waits in a small buffer and is joined in the shared scratch.
+    package static let smallRest = 16 << 10
+    /// A buffer of up to this capacity is kept when it is empty.
+    package static let keptCapacity = 64 << 10
+    /// A buffer of up to this capacity is kept while traffic makes use of it; a larger one is freed when empty.
+    package static let busyCapacity = 256 << 10
+    /// The most that `readAll` takes from one connection; many times what a socket holds.
+    package static let drainBytes = 64 << 20
+    /// The descriptors that ride with one message.
+    package static let messageDescriptors = 16
+    /// The received descriptors that may wait to be taken; a peer that sends more is cut off.
+    package static let waitingDescriptors = 64
+    /// The connections that one listener accepts in one turn.
+    package static let acceptsPerTurn = 16
+    /// The connections that may wait to be accepted.
+    package static let backlog: Int32 = 128
+    /// How long a listener rests, in nanoseconds, when the system is out of memory.
+    package static let acceptPause: UInt64 = 100_000_000
+    /// The events that one turn takes from epoll.
+    package static let eventsPerTurn = 1024
+    /// The rounds of tasks in one turn, before descriptors get their turn again.
+    package static let jobRounds = 1024
+    /// The bytes of a socket's path: `sun_path` less its end mark.
+    package static let pathBytes = 107
+}
