@@ -182,6 +182,21 @@ package final class CBORWriter {
         head(6, tag)
     }
 
+    /// Begins a frame: four bytes for its length, which ``closeFrame(_:)`` writes.
+    @inline(__always)
+    package func openFrame() -> Int {
+        reserve(4)
+        count += 4
+        return count - 4
+    }
+
+    /// Writes the length of the frame that began at a position: big-endian, not counting itself.
+    @inline(__always)
+    package func closeFrame(_ position: Int) {
+        let length = UInt32(truncatingIfNeeded: count - position - 4)
+        (base + position).storeBytes(of: length.bigEndian, as: UInt32.self)
+    }
+
     /// Begins a container of unknown count; the position is for ``close(_:major:count:)``.
     @inline(__always)
     package func open() -> Int {
