@@ -70,8 +70,8 @@ enum WordRules {
                 let starts: Set<String> = ["detached", "immediate", "immediateDetached", "init"]
                 guard starts.contains(source.text(at: next + 1) ?? "") else { return nil }
                 next += 2
-            } else if isGeneric, source.text(at: position - 1) == ":" {
-                return nil  // The type of a computed property.
+            } else if isGeneric, [":", ">"].contains(source.text(at: position - 1)) {
+                return nil  // The type of a computed property or of a function.
             }
             switch source.text(at: next) {
             case "{": break

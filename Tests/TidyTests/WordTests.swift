@@ -71,7 +71,8 @@ import Testing
     @Test(arguments: [
         "import FoundationEssentials", "Task(executorPreference: loop) { work() }",
         "Task.detached(\n    priority: .high, executorPreference: loop\n) { work() }",
-        "var task: Task<Void, Never> { stored }", "Task.isCancelled", "UUID(uuid: bytes)",
+        "var task: Task<Void, Never> { stored }",
+        "func spawn() -> Task<Int, Never> { stored }", "Task.isCancelled", "UUID(uuid: bytes)",
         "extension Task {}", "withTaskGroup(of: Int.self) { $0.addTask { 1 } }",
     ])
     func `what stays on the loop passes`(text: String) {
