@@ -1,0 +1,270 @@
+public import Control
+public import UnixSocket
+public import Values
+internal import Wire
+
+/// A client's connection to a kernel: what the shell and a presentation hold.
+///
+/// It lives on the process's loop. When the kernel goes away every open call fails with
+/// `kernelLost`, and `onEnd` is told; connect again to go on.
+@LoopActor
+public final class Kernel {
+    /// The kernel's start; larger for a later one.
+    public private(set) var epoch: UInt64 = 0
+    /// The kernel's process.
+    public private(set) var pid: Int32 = 0
+    /// Told once, when the connection has ended.
+    public var onEnd: (@LoopActor (KernelError) -> Void)?
+
+    private var link: Link?
+    private var calls = PendingCalls()
+    private let mirror = Mirror()
+    private var greeting: UnsafeContinuation<Void, any Error>?
+    private var openCalls = 1_024
+    /// Calls that wait until fewer are open.
+    private var queued: [UnsafeContinuation<Void, Never>] = []
+    private let coding = CBORCoding()
+
+    private init() {}
+
+    /// Connects to the kernel of an instance.
+    ///
+    /// - Parameters:
+    ///   - instance: the name that `concentric up --name` was given.
+    ///   - client: what this client calls itself, for people.
+    /// - Throws: `KernelError`: `unavailable` when no kernel runs, or why it refused.
+    public static func connect(instance: String, client: String) async throws(KernelError) -> Kernel {
+        let kernel = Kernel()
+        do {
+            let path = try SocketPath(name: instance)
+            let descriptor = try UnixSocket.connect(path: path.path)
+            kernel.link = Link(descriptor, delegate: kernel)
+        } catch {
+            throw KernelError(
+                .unavailable,
+                "no kernel named \(instance) runs (\(error)): start it with `concentric up`",
+                outcome: .none, retry: true)
+        }
+        do {
+            try await withUnsafeThrowingContinuation { continuation in
+                kernel.greeting = continuation
+                kernel.link?.send { $0.hello(Hello(name: client, bindings: nil)) }
+            }
+        } catch {
+            throw KernelError(error)
+        }
+        return kernel
+    }
+
+    /// Ends the connection; open calls fail.
+    public func close() {
+        link?.close()
+        link = nil
+        failAll(KernelError(.kernelLost, "this client closed the connection"))
+    }
+
+    // MARK: - Calls
+
+    /// Calls a symbol and waits for its output.
+    ///
+    /// - Parameters:
+    ///   - deadline: in milliseconds; 0 for the symbol's own.
+    ///   - key: the caller's own key: a repeat with the same key has its effects once.
+    /// - Throws: `KernelError`.
+    public func call<P, O>(
+        _ symbol: Symbol<P, O>, _ payload: sending P, deadline: UInt32 = 0, key: String? = nil
+    ) async throws -> O {
+        let bytes = try symbol.payload.encode(payload, coding)
+        let output = try await exchange(symbol.name, bytes, deadline, key)
+        return try symbol.output.decode(output, coding)
+    }
+
+    /// Calls a symbol by its name, with a value that has no type.
+    /// - Throws: `KernelError`.
+    public func call(
+        _ symbol: String, _ payload: Value, deadline: UInt32 = 0, key: String? = nil
+    ) async throws -> Value {
+        let output = try await exchange(symbol, encode(payload), deadline, key)
+        return try output.withUnsafeBytes { raw in
+            var reader = CBORReader(raw)
+            return try reader.value()
+        }
+    }
+
+    /// Sends a command into its lane; returns when the kernel has accepted it.
+    /// - Throws: `KernelError`; how the command ends is told in `Kernel.Errors`.
+    public func dispatch<P, O>(
+        _ symbol: Symbol<P, O>, _ payload: sending P, key: String? = nil
+    ) async throws {
+        try await send(symbol.name, try symbol.payload.encode(payload, coding), key)
+    }
+
+    /// Sends a command by its name.
+    public func dispatch(_ symbol: String, _ payload: Value, key: String? = nil) async throws {
+        try await send(symbol, encode(payload), key)
+    }
+
+    private func encode(_ value: Value) -> [UInt8] {
+        let writer = CBORWriter()
+        writer.value(value)
+        return writer.bytes
+    }
+
+    private func exchange(
+        _ symbol: String, _ payload: [UInt8], _ deadline: UInt32, _ key: String?
+    ) async throws -> [UInt8] {
+        try check(payload, symbol)
+        await room()
+        return try await ask { id, link in
+            let number = link.number(of: symbol)
+            link.send {
+                $0.call(id: id, symbol: number, deadline: deadline, key: key, payload)
+            }
+        }
+    }
+
+    private func send(_ symbol: String, _ payload: [UInt8], _ key: String?) async throws {
+        try check(payload, symbol)
+        await room()
+        _ = try await ask { id, link in
+            let number = link.number(of: symbol)
+            link.send { $0.dispatch(id: id, symbol: number, key: key, payload) }
+        }
+    }
+
+    private func check(_ payload: [UInt8], _ symbol: String) throws(KernelError) {
+        guard payload.count + 1_024 <= WireLimits.frame else {
+            throw KernelError(
+                .tooLarge,
+                "the payload of \(symbol) has \(payload.count) bytes; the limit is "
+                    + "\(WireLimits.frame - 1_024)", outcome: .none)
+        }
+    }
+
+    /// Waits until one more call may be open.
+    private func room() async {
+        while calls.count >= openCalls, link != nil {
+            await withUnsafeContinuation { queued.append($0) }
+        }
+    }
+
+    private func ask(_ write: (UInt64, Link) -> Void) async throws -> [UInt8] {
+        let id = IDBox()
+        return try await withTaskCancellationHandler {
+            try await withUnsafeThrowingContinuation { (waiter: Waiter) in
+                guard let link, link.isOpen else {
+                    return waiter.resume(
+                        throwing: KernelError(
+                            .kernelLost, "the kernel is away", outcome: .none, retry: true))
+                }
+                let number = calls.add(waiter)
+                id.number = number
+                write(number, link)
+            }
+        } onCancel: {
+            Task(executorPreference: LoopActor.executor) { @LoopActor [weak self] in
+                guard let self, let number = id.number, let waiter = self.calls.take(number) else {
+                    return
+                }
+                self.link?.send { $0.cancel(id: number) }
+                waiter.resume(throwing: CancellationError())
+            }
+        }
+    }
+
+    // MARK: - Memory
+
+    /// Follows a region: its state now, then each change.
+    /// - Throws: `KernelError` when there is no such region.
+    public func follow(
+        _ region: String, _ observer: @escaping @LoopActor (RegionUpdate) -> Void
+    ) async throws {
+        mirror.observe(region, observer)
+        guard mirror.regions[region] == nil else { return }
+        _ = try await ask { id, link in link.send { $0.follow(id: id, region: region) } }
+    }
+
+    /// Follows a region by its type; the observer is told the latest state after each change.
+    /// - Throws: `KernelError` when there is no such region.
+    public func observe<R: Region>(
+        _ region: R.Type, _ observer: @escaping @LoopActor (Result<R, any Error>) -> Void
+    ) async throws {
+        try await follow(R.region) { [mirror] _ in
+            guard let state = mirror.regions[R.region] else { return }
+            observer(Result { try ValueDecoder().decode(R.self, from: state.value) })
+        }
+    }
+
+    /// The value of a region that is followed.
+    public func value(of region: String) -> (revision: Revision, value: Value)? {
+        mirror.regions[region].map { ($0.revision, $0.value) }
+    }
+}
+
+/// The number of a call, known only once it is sent.
+@LoopActor
+private final class IDBox {
+    var number: UInt64?
+    nonisolated init() {}
+}
+
+extension Kernel: LinkDelegate {
+    func link(_ link: Link, said message: borrowing KernelMessage) {
+        switch copy message {
+        case .reply(let id, let reply): finish(id, reply)
+        case .accepted(let id): calls.take(id)?.resume(returning: [])
+        case .welcome(let welcome):
+            epoch = welcome.epoch
+            pid = Int32(clamping: welcome.pid)
+            openCalls = Int(clamping: welcome.openCalls)
+            greeting?.resume()
+            greeting = nil
+        case .refused(let code, let message):
+            refuse(KernelError(KernelError.Code(rawValue: code), message, outcome: .none))
+        case .snapshot(let part): keep { try mirror.take(part) }
+        case .patch(let epoch, let counter, let changes):
+            keep { try mirror.take(epoch: epoch, counter: counter, changes) }
+        case .ping(let number): link.send { $0.pong(number) }
+        case .pong, .visit, .cancelVisit, .answer, .drain: break
+        }
+    }
+
+    func link(_ link: Link, ended error: KernelError) {
+        self.link = nil
+        greeting?.resume(throwing: error)
+        greeting = nil
+        failAll(error)
+        onEnd?(error)
+    }
+
+    private func finish(_ id: UInt64, _ reply: KernelMessage.Reply) {
+        guard let waiter = calls.take(id) else { return }
+        switch reply {
+        case .output(let bytes): waiter.resume(returning: [UInt8](bytes))
+        case .failure(let error): waiter.resume(throwing: error)
+        case .committed, .conflict: waiter.resume(returning: [])
+        }
+        if !queued.isEmpty { queued.removeFirst().resume() }
+    }
+
+    private func refuse(_ error: KernelError) {
+        greeting?.resume(throwing: error)
+        greeting = nil
+        failAll(error)
+    }
+
+    private func keep(_ apply: () throws -> Void) {
+        do {
+            try apply()
+        } catch {
+            close()
+            onEnd?(KernelError(.malformed, "the kernel's change does not apply: \(error)"))
+        }
+    }
+
+    private func failAll(_ error: KernelError) {
+        for waiter in calls.takeAll() { waiter.resume(throwing: error) }
+        for waiter in queued { waiter.resume() }
+        queued = []
+    }
+}

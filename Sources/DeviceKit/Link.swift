@@ -1,0 +1,89 @@
+internal import Control
+internal import UnixSocket
+internal import Wire
+
+/// Who understands what comes along a link.
+@LoopActor
+protocol LinkDelegate: AnyObject {
+    func link(_ link: Link, said message: borrowing KernelMessage)
+    /// The link has ended, once.
+    func link(_ link: Link, ended error: KernelError)
+}
+
+/// This process's end of a cable: frames of the kernel become messages, messages become frames.
+@LoopActor
+final class Link: ConnectionDelegate {
+    private weak var delegate: (any LinkDelegate)?
+    private var connection: Connection?
+    private let writer = CBORWriter(capacity: 4_096)
+    private var numbers: [String: UInt64] = [:]
+
+    /// Takes over a connected socket.
+    init(_ descriptor: consuming OwnedDescriptor, delegate: any LinkDelegate) {
+        self.delegate = delegate
+        connection = Connection(descriptor, delegate: self)
+    }
+
+    var isOpen: Bool { connection?.isClosed == false }
+
+    /// Sends what `write` writes; the bytes leave at the end of the turn.
+    @inline(__always)
+    func send(_ write: (CBORWriter) -> Void) {
+        write(writer)
+        writer.withBytes { connection?.send($0) }
+        writer.reset()
+    }
+
+    /// The number that stands for a symbol on this connection; it is declared at its first use.
+    func number(of symbol: String) -> UInt64 {
+        if let number = numbers[symbol] { return number }
+        let number = UInt64(numbers.count)
+        numbers[symbol] = number
+        send { $0.name(index: number, symbol) }
+        return number
+    }
+
+    func flush() {
+        connection?.flushNow()
+    }
+
+    func close() {
+        connection?.close()
+        connection = nil
+    }
+
+    func connection(_ connection: Connection, received bytes: UnsafeRawBufferPointer) -> Int {
+        var offset = 0
+        while true {
+            switch Frame.next(in: bytes, at: offset) {
+            case .incomplete: return offset
+            case .refused(let length):
+                fail("the kernel sent a frame of \(length) bytes")
+                return bytes.count
+            case .body(let body, let end):
+                offset = end
+                do {
+                    delegate?.link(self, said: try KernelMessage(body))
+                } catch {
+                    fail(error.description)
+                    return bytes.count
+                }
+                guard isOpen else { return bytes.count }
+            }
+        }
+    }
+
+    func connection(_ connection: Connection, closed reason: CloseReason) {
+        end(KernelError(.kernelLost, "the kernel closed the connection (\(reason))", retry: true))
+    }
+
+    private func fail(_ what: String) {
+        close()
+        end(KernelError(.malformed, what))
+    }
+
+    private func end(_ error: KernelError) {
+        delegate?.link(self, ended: error)
+        delegate = nil
+    }
+}
