@@ -1,0 +1,93 @@
+public import Control
+public import UnixSocket
+internal import CLinux
+internal import Glibc
+internal import Values
+internal import Wire
+
+/// A device: a process that the kernel starts and that answers symbols.
+///
+///     @main struct Words {
+///         static func main() {
+///             Device.serve { device in
+///                 device.bind(count) { _, text in text.split(separator: " ").count }
+///             }
+///         }
+///     }
+///
+/// Handlers run one after the other on the process's only thread, and may wait in between. One that
+/// blocks the thread for longer than its symbol's attempt limit counts as hung.
+public enum Device {
+    /// Serves until the kernel ends this process. What `setup` binds must be what the manifest
+    /// provides; what it throws ends the process with a line on standard error.
+    public static func serve(_ setup: @LoopActor (Bindings) throws -> Void) -> Never {
+        signal(SIGPIPE, SIG_IGN)
+        //LIFELINE clx_arm_lifeline(4)
+        do {
+            try EventLoop.runMain { () throws(KernelError) in
+                let bindings = Bindings()
+                do {
+                    try setup(bindings)
+                } catch {
+                    throw KernelError(error)
+                }
+                try DeviceRuntime.start(bindings)
+            }
+        } catch {
+            complain("\(error)")
+            exit(70)
+        }
+        exit(0)
+    }
+
+    static func complain(_ line: String) {
+        let text = "\(CommandLine.arguments.first ?? "device"): \(line)\n"
+        _ = text.withCString { write(2, $0, strlen($0)) }
+    }
+}
+
+/// What a device answers, gathered before it says hello.
+@LoopActor
+public final class Bindings {
+    private(set) var announcements: [Hello.Announcement] = []
+    /// The code of every name, in the order in which the kernel counts them.
+    private(set) var bodies: [StageBody] = []
+
+    init() {}
+
+    /// Answers a symbol with a handler.
+    public func bind<P, O>(
+        _ symbol: Symbol<P, O>,
+        _ handler: @escaping @Sendable (any Handle, P) async throws -> O
+    ) {
+        announcements.append(
+            Hello.Announcement(
+                name: symbol.name, traits: symbol.traits, stages: nil, last: false))
+        bodies.append { kernel, bytes, coding in
+            let payload: P
+            do {
+                payload = try symbol.payload.decode(bytes, coding)
+            } catch {
+                throw KernelError(.malformed, "\(symbol.name): \(error)", outcome: .none)
+            }
+            let output = try await handler(kernel, payload)
+            return .next(try symbol.output.encode(output, coding))
+        }
+    }
+
+    /// Answers a symbol with a pipe, which the kernel drives.
+    public func bind<P, O>(_ symbol: Symbol<P, O>, to pipe: Pipe<P, O>) {
+        announcements.append(
+            Hello.Announcement(
+                name: symbol.name, traits: symbol.traits, stages: pipe.stages.map(\.descriptor),
+                last: pipe.last != nil))
+        let name = symbol.name
+        bodies.append { _, _, _ in
+            throw KernelError(.malformed, "\(name) is a pipe: only its stages are visited")
+        }
+        for stage in pipe.stages {
+            if let body = stage.body { bodies.append(body) }
+        }
+        if let body = pipe.last?.body { bodies.append(body) }
+    }
+}

@@ -1,0 +1,32 @@
+@_exported public import Control
+public import UnixSocket
+@_exported public import Values
+internal import Glibc
+
+/// The actor on which handlers and clients run: the process's only thread.
+public typealias LoopActor = UnixSocket.LoopActor
+
+/// A program that is a client: it runs on the loop and ends with an exit code.
+public enum Program {
+    /// The instance that a program means when it is not told: `$CONCENTRIC_NAME`, else `main`.
+    public static var instance: String {
+        getenv("CONCENTRIC_NAME").map { String(cString: $0) } ?? "main"
+    }
+
+    /// Runs `body` on the loop and exits with the code that it returns.
+    public static func run(_ body: @escaping @LoopActor @Sendable () async -> Int32) -> Never {
+        signal(SIGPIPE, SIG_IGN)
+        EventLoop.runMain {
+            EventLoop.shared.spawn { exit(await body()) }
+        }
+        exit(0)
+    }
+
+    /// Suspends the task for a time in milliseconds.
+    /// - Throws: `CancellationError`.
+    @LoopActor
+    public static func pause(milliseconds: UInt64) async throws {
+        let until = EventLoop.shared.now + milliseconds * 1_000_000
+        try await EventLoop.shared.sleep(until: until)
+    }
+}

@@ -1,0 +1,93 @@
+internal import Control
+internal import UnixSocket
+internal import Values
+internal import Wire
+
+/// What a handler holds of the kernel, for the time of its visit.
+struct VisitHandle: Handle {
+    let visit: VisitState
+    let coding: CBORCoding
+
+    func call<P, O>(_ symbol: Symbol<P, O>, _ payload: P) async throws -> O {
+        let bytes = try symbol.payload.encode(payload, coding)
+        switch try await visit.ask(.call(symbol.name, bytes)) {
+        case .output(let output): return try symbol.output.decode(output, coding)
+        case .failure(let error): throw error
+        case .committed, .conflict:
+            throw KernelError(.malformed, "the kernel answered the call of \(symbol.name) oddly")
+        }
+    }
+
+    var buffer: any BufferHandle { VisitBuffer(visit: visit) }
+    var now: Int64 { visit.now }
+    var key: String { visit.key }
+    var lowestLiveFlow: Revision { visit.lowest }
+
+    func random() -> UInt64 {
+        visit.random()
+    }
+}
+
+/// The buffer as a handler sees it.
+struct VisitBuffer: BufferHandle {
+    let visit: VisitState
+
+    func read<R: Region>(_ region: R.Type) async throws -> R {
+        let value = try await visit.read(R.region)
+        return try ValueDecoder().decode(R.self, from: value)
+    }
+
+    func mutate<R: Region, T: Sendable>(
+        _ region: R.Type, _ change: @escaping @Sendable (inout R) throws -> T
+    ) async throws -> T {
+        try await commit([R.region]) { values in
+            var state = try ValueDecoder().decode(R.self, from: values[0])
+            let result = try change(&state)
+            values[0] = try ValueEncoder().encode(state)
+            return result
+        }
+    }
+
+    func mutate<A: Region, B: Region, T: Sendable>(
+        _ first: A.Type, _ second: B.Type,
+        _ change: @escaping @Sendable (inout A, inout B) throws -> T
+    ) async throws -> T {
+        try await commit([A.region, B.region]) { values in
+            var a = try ValueDecoder().decode(A.self, from: values[0])
+            var b = try ValueDecoder().decode(B.self, from: values[1])
+            let result = try change(&a, &b)
+            values[0] = try ValueEncoder().encode(a)
+            values[1] = try ValueEncoder().encode(b)
+            return result
+        }
+    }
+
+    /// Runs a change on the newest values and offers it, until no other commit came first.
+    private func commit<T: Sendable>(
+        _ regions: [String], _ change: @Sendable (inout [Value]) throws -> T
+    ) async throws -> T {
+        let tag = await visit.nextTag()
+        while true {
+            var bases: [Mirror.State] = []
+            for region in regions { bases.append(try await visit.current(region)) }
+            var values = bases.map(\.value)
+            let result = try change(&values)
+            let offers = regions.indices.map { index in
+                VisitState.Offer(
+                    region: regions[index], base: bases[index].revision.counter,
+                    patch: Patch.difference(from: bases[index].value, to: values[index]))
+            }
+            switch try await visit.askAgain(.commit(offers), tag: tag) {
+            case .committed(nil): return result
+            case .committed(.some(var recorded)):
+                guard recorded.count == regions.count else {
+                    throw KernelError(.malformed, "the kernel recorded another commit")
+                }
+                return try change(&recorded)
+            case .conflict: continue
+            case .failure(let error): throw error
+            case .output: throw KernelError(.malformed, "the kernel answered a commit oddly")
+            }
+        }
+    }
+}

@@ -1,0 +1,181 @@
+internal import Control
+internal import Synchronization
+internal import UnixSocket
+internal import Values
+internal import Wire
+
+/// A handler that runs: what it asked, and the answers that were not yet handed to it.
+///
+/// Answers are handed over one at a time, when all tasks of the process wait: a handler is then a
+/// function of its answers and of their order, and a repeat of it can be given the same.
+@LoopActor
+final class VisitState {
+    /// What a handler may ask, as data.
+    enum Question: Sendable {
+        case call(String, [UInt8])
+        case commit([Offer])
+    }
+
+    struct Offer: Sendable {
+        var region: String
+        var base: UInt64
+        var patch: Patch
+    }
+
+    /// What comes back.
+    enum Reply: Sendable {
+        case output([UInt8])
+        case committed([Value]?)
+        case conflict
+        case failure(KernelError)
+    }
+
+    /// -> finished
+    enum Phase {
+        case waiting
+        case running
+        case finished
+    }
+
+    let number: UInt64
+    let key: String
+    let now: Int64
+    let lowest: Revision
+    let replay: Bool
+    let body: StageBody
+    let payload: [UInt8]
+    var phase = Phase.waiting
+    var task: Task<Void, Never>?
+    /// Whether the kernel was told that all tasks of this repeat wait.
+    var hasParked = false
+    private unowned let runtime: DeviceRuntime
+    private let recorded: [KernelMessage.Read]
+    private var reads: [String: UInt32] = [:]
+    private var lastTag: UInt64 = 0
+    private var asked: [UInt64: UnsafeContinuation<Reply, any Error>] = [:]
+    private var answers: [(tag: UInt64, Reply)] = []
+    private var isCancelled = false
+    private let draws = Mutex<UInt64>(0)
+
+    init(
+        _ delivery: KernelMessage.Delivery, epoch: UInt64, body: @escaping StageBody,
+        runtime: DeviceRuntime
+    ) {
+        number = delivery.number
+        let path = delivery.path ?? "\(epoch)-\(delivery.flow)"
+        key = "\(path)/\(delivery.step)"
+        now = delivery.now
+        lowest = Revision(epoch: epoch, counter: delivery.lowest)
+        replay = delivery.replay
+        recorded = delivery.reads
+        payload = [UInt8](delivery.payload)
+        self.body = body
+        self.runtime = runtime
+    }
+
+    // MARK: - Asking
+
+    /// Asks the kernel and waits for the answer.
+    func ask(_ question: Question) async throws -> Reply {
+        guard !isCancelled, phase != .finished else { throw CancellationError() }
+        lastTag += 1
+        return try await ask(question, tag: lastTag)
+    }
+
+    /// Offers a commit again, as the same operation.
+    func askAgain(_ question: Question, tag: UInt64) async throws -> Reply {
+        guard !isCancelled, phase != .finished else { throw CancellationError() }
+        return try await ask(question, tag: tag)
+    }
+
+    /// A number for a new operation.
+    func nextTag() -> UInt64 {
+        lastTag += 1
+        return lastTag
+    }
+
+    private func ask(_ question: Question, tag: UInt64) async throws -> Reply {
+        try await withTaskCancellationHandler {
+            try await withUnsafeThrowingContinuation { continuation in
+                guard !Task.isCancelled else {
+                    return continuation.resume(throwing: CancellationError())
+                }
+                asked[tag] = continuation
+                runtime.send(question, visit: number, tag: tag)
+            }
+        } onCancel: {
+            Task(executorPreference: LoopActor.executor) { @LoopActor [self] in abandon(tag) }
+        }
+    }
+
+    /// A task that asked was cancelled: it goes on at once.
+    private func abandon(_ tag: UInt64) {
+        asked.removeValue(forKey: tag)?.resume(throwing: CancellationError())
+    }
+
+    /// The n-th read of a region: what a first attempt read, or what the mirror holds.
+    func read(_ region: String) throws(KernelError) -> Value {
+        let n = reads[region, default: 0]
+        reads[region] = n + 1
+        if let read = recorded.first(where: { $0.region == region && $0.number == n }) {
+            return read.value
+        }
+        guard let state = runtime.mirror.regions[region] else {
+            throw KernelError(
+                .denied, "\(region) is not among the regions that this device's manifest lets it read")
+        }
+        runtime.note(visit: number, region: region, number: n, revision: state.revision.counter)
+        return state.value
+    }
+
+    /// The region as the mirror holds it now.
+    func current(_ region: String) throws(KernelError) -> Mirror.State {
+        guard let state = runtime.mirror.regions[region] else {
+            throw KernelError(
+                .denied, "\(region) is not among the regions that this device's manifest lets it write")
+        }
+        return state
+    }
+
+    /// A number that follows from the visit's key and from how many were drawn before.
+    nonisolated func random() -> UInt64 {
+        let n = draws.withLock { count in
+            count += 1
+            return count
+        }
+        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        for byte in key.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+        // SplitMix64.
+        var z = hash &+ n &* 0x9e37_79b9_7f4a_7c15
+        z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
+        z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
+        return z ^ (z >> 31)
+    }
+
+    // MARK: - Answers
+
+    /// Keeps an answer until all tasks wait; returns whether somebody waits for it.
+    func keep(_ tag: UInt64, _ reply: Reply) -> Bool {
+        guard phase != .finished, asked[tag] != nil else { return false }
+        answers.append((tag, reply))
+        return true
+    }
+
+    /// Hands over the earliest answer.
+    func handOver() {
+        guard !answers.isEmpty else { return }
+        let (tag, reply) = answers.removeFirst()
+        hasParked = false
+        asked.removeValue(forKey: tag)?.resume(returning: reply)
+    }
+
+    /// Nobody wants the visit's result any more: everything that it asks for fails from now on.
+    func cancel() {
+        isCancelled = true
+        answers = []
+        task?.cancel()
+        let waiting = asked.sorted { $0.key < $1.key }
+        asked = [:]
+        for (_, continuation) in waiting { continuation.resume(throwing: CancellationError()) }
+    }
+}
