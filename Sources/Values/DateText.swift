@@ -65,7 +65,7 @@ public enum DateText {
         rest = rest[digits.endIndex...]
         guard !digits.isEmpty, let kept = number(digits.prefix(3)) else { return nil }
         let scale: Int64 = digits.count == 1 ? 100 : digits.count == 2 ? 10 : 1
-        return kept * scale + (digits.count > 3 && digits.dropFirst(3).first! >= 0x35 ? 1 : 0)
+        return kept * scale + ((digits.dropFirst(3).first ?? 0) >= 0x35 ? 1 : 0)
     }
 
     /// The minutes east of UTC that `Z` or `±hh:mm` says.

@@ -1,0 +1,109 @@
+import Testing
+import Values
+
+struct DifferenceTests {
+    static func row(_ id: Int, _ name: String = "a slideshow of the summer") -> Value {
+        ["id": .int(Int64(id)), "name": .text(name), "loop": true]
+    }
+
+    static let rows: [Value] = (0..<50).map { row($0) }
+
+    static func edited(_ edit: (inout [Value]) -> Void) -> [Value] {
+        var copy = rows
+        edit(&copy)
+        return copy
+    }
+
+    static let moved = edited { $0.insert($0.remove(at: 40), at: 3) }
+
+    static let small: [(old: Value, new: Value, expected: [Patch.Operation])] = [
+        (["a": 1, "b": 2], ["a": 1, "b": 2], []),
+        (
+            ["a": "12345678901234567890", "b": 2], ["a": "12345678901234567890", "b": 3],
+            [.replace(["b"], 3)]
+        ),
+        (.array(rows), .array(rows + [row(50)]), [.add(["50"], row(50))]),
+        (.array(rows), .array(edited { $0.insert(row(99), at: 7) }), [.add(["7"], row(99))]),
+        (.array(rows), .array(edited { $0.remove(at: 7) }), [.remove(["7"])]),
+        (.array(rows), .array(edited { $0[9] = row(9, "b") }), [.replace(["9", "name"], "b")]),
+        (.array(rows), .array(moved), [.move(from: ["40"], to: ["3"])]),
+        (
+            .array(rows), .array(edited { $0.append($0.remove(at: 0)) }),
+            [.move(from: ["0"], to: ["49"])]
+        ),
+        (
+            .array(rows),
+            .array(
+                edited { rows in
+                    rows.remove(at: 48)
+                    rows[20] = row(20, "x")
+                    rows.insert(row(77), at: 1)
+                }),
+            [.remove(["48"]), .add(["1"], row(77)), .replace(["21", "name"], "x")]
+        ),
+        (
+            ["a", "bbbbbbbbbbbbbbbbbbbbb", "cccccccccccccccccccc", "dddddddddddd"],
+            ["bbbbbbbbbbbbbbbbbbbbb", "cccccccccccccccccccc", "dddddddddddd", "a"],
+            [.move(from: ["0"], to: ["3"])]
+        ),
+        ([1, 2, 3], [4, 5, 6], [.replace([], [4, 5, 6])]),
+        (["a": 1], 5, [.replace([], 5)]),
+        (1, 1.0, [.replace([], 1.0)]),
+        (0.0, -0.0, [.replace([], -0.0)]),
+        ("é", "e\u{301}", [.replace([], "e\u{301}")]),
+    ]
+
+    @Test(arguments: small.indices)
+    func `the usual changes are small patches`(index: Int) throws {
+        let (old, new, expected) = Self.small[index]
+        let patch = Patch.difference(from: old, to: new)
+        #expect(patch.operations == expected)
+        #expect(try patch.apply(to: old) == new)
+    }
+
+    @Test(arguments: 0..<40)
+    func `a difference leads to the new value and its inverse back`(seed: Int) throws {
+        var random = RandomValues(seed: UInt64(seed))
+        for _ in 0..<100 {
+            let old = random.value()
+            let new = random.below(4) == 0 ? random.value() : random.changed(old)
+            let patch = Patch.difference(from: old, to: new)
+            let (result, inverse) = try patch.applying(to: old)
+            #expect(result == new)
+            #expect(try inverse.apply(to: result) == old)
+        }
+    }
+
+    @Test(arguments: 0..<20)
+    func `shuffled, cut and grown lists arrive`(seed: Int) throws {
+        var random = RandomValues(seed: UInt64(1000 + seed))
+        for _ in 0..<50 {
+            let old = (0..<random.below(30)).map { Self.row($0) }
+            var new = old.shuffled(using: &random).dropLast(random.below(5)) + []
+            for _ in 0..<random.below(4) {
+                new.insert(Self.row(random.below(40), "new"), at: random.below(new.count + 1))
+            }
+            // Beside a heavy element, replacing the whole never pays.
+            let weight = Value.text(String(repeating: "x", count: 10_000))
+            let patch = Patch.difference(from: .array(old + [weight]), to: .array(new + [weight]))
+            #expect(try patch.apply(to: .array(old + [weight])) == .array(new + [weight]))
+            #expect(
+                !patch.operations.contains { if case .replace([], _) = $0 { true } else { false } })
+        }
+    }
+
+    // Quadratic work takes far longer than the limit.
+    @Test(.timeLimit(.minutes(1)))
+    func `long lists with every row moved stay near linear`() throws {
+        let old = (0..<10_000).map { Self.row($0) }
+        var random = RandomValues(seed: 7)
+        var rotated = old
+        rotated.append(rotated.removeFirst())
+        rotated[5000] = Self.row(5001, "b")
+        let patch = Patch.difference(from: .array(old), to: .array(rotated))
+        #expect(patch.operations.count == 2)
+        let shuffled = old.shuffled(using: &random)
+        let all = Patch.difference(from: .array(old), to: .array(shuffled))
+        #expect(try all.apply(to: .array(old)) == .array(shuffled))
+    }
+}

@@ -1,0 +1,150 @@
+import FoundationEssentials
+import Testing
+import Values
+import Wire
+
+struct CBORCodableTests {
+    static func encode<T: Encodable>(_ value: T) throws -> [UInt8] {
+        try CBOREncoder().encode(value)
+    }
+
+    static func tree(_ bytes: [UInt8]) throws -> Value {
+        try CBORReaderTests.read(bytes)
+    }
+
+    /// Both ways through both coders: the bytes say what the value says, and both come back.
+    static func roundTrip<T: Codable & Equatable>(_ value: T) throws {
+        let bytes = try encode(value)
+        let tree = try ValueEncoder().encode(value)
+        #expect(try Self.tree(bytes) == tree, "\(T.self)")
+        #expect(try CBORDecoder().decode(T.self, from: bytes) == value, "\(T.self)")
+        #expect(try ValueDecoder().decode(T.self, from: tree) == value, "\(T.self)")
+        for end in 0..<min(bytes.count, 400) {
+            #expect(throws: CodingError.self) {
+                try CBORDecoder().decode(T.self, from: Array(bytes[..<end]))
+            }
+        }
+    }
+
+    struct Shape: CustomTestStringConvertible, Sendable {
+        let testDescription: String
+        let check: @Sendable () throws -> Void
+
+        init<T: Codable & Equatable & SendableMetatype>(
+            _ value: @autoclosure @escaping @Sendable () -> T
+        ) {
+            testDescription = "\(T.self)"
+            check = { try CBORCodableTests.roundTrip(value()) }
+        }
+    }
+
+    @Test(arguments: CodableShapes.all)
+    func `a type comes back from both coders, which agree`(shape: Shape) throws {
+        try shape.check()
+    }
+
+    @Test func `all of UInt64 passes the wire`() throws {
+        let bytes = try Self.encode(UInt64.max)
+        #expect(try CBORDecoder().decode(UInt64.self, from: bytes) == .max)
+        #expect(throws: CodingError.self) { try CBORDecoder().decode(Int.self, from: bytes) }
+    }
+
+    @Test func `leaves that writers confuse are read leniently`() throws {
+        let decoder = CBORDecoder()
+        let text = "1b4e28ba-2fa1-11d2-883f-0016d3cca427"
+        let uuid = try #require(UUIDBytes(text))
+        #expect(try decoder.decode(String.self, from: Self.encode(UUID(uuid))) == text)
+        #expect(try decoder.decode(UUID.self, from: Self.encode(text.uppercased())) == UUID(uuid))
+        let date = Date(timeIntervalSince1970: 1)
+        #expect(
+            try decoder.decode(String.self, from: Self.encode(date)) == "1970-01-01T00:00:01.000Z")
+        #expect(try decoder.decode(Date.self, from: Self.encode("1970-01-01T00:00:01Z")) == date)
+        #expect(try decoder.decode(Double.self, from: Self.encode(-3)) == -3)
+        #expect(try decoder.decode(Int.self, from: Self.encode(3.0)) == 3)
+        #expect(try decoder.decode([Int].self, from: Self.encode([1.0, 2.0])) == [1, 2])
+    }
+
+    static func failure(_ body: () throws -> Void) -> CodingError? {
+        do { try body() } catch { return error as? CodingError }
+        return nil
+    }
+
+    @Test func `an error names the way, the wanted and the found`() throws {
+        struct Slide: Codable { var photo: String }
+        struct Show: Codable { var slides: [Slide] }
+        func read(_ value: Value) -> CodingError? {
+            let bytes = CBORReaderTests.write(value)
+            return Self.failure { _ = try CBORDecoder().decode(Show.self, from: bytes) }
+        }
+        let mismatch = read(["slides": [["photo": "a"], ["photo": 5]]])
+        #expect(mismatch?.description == "slides/1/photo: expected text, found integer")
+        #expect(read(["slides": [["photo": "a"], [:]]])?.location == "slides/1/photo")
+        #expect(read(["slides": [["photo": "a"], [:]]])?.code == .missing)
+        #expect(read(["slides": [1]])?.description == "slides/0: expected a map, found integer")
+        #expect(read(["slides": .null])?.code == .mismatch)
+        #expect(read(1)?.description == "expected a map, found integer")
+        let infinite = Self.failure { _ = try Self.encode(["a": [1, Double.infinity]]) }
+        #expect(infinite?.code == .outOfRange)
+        #expect(infinite?.location == "a/1")
+    }
+
+    @Test func `an error leaves the writer as it was`() throws {
+        let writer = CBORWriter()
+        writer.int(5)
+        #expect(throws: CodingError.self) {
+            try CBOREncoder().encode(["a": [Double.nan]], into: writer)
+        }
+        #expect(writer.bytes == [5])
+    }
+
+    @Test func `bytes after the value are refused`() throws {
+        let bytes = try Self.encode([1, 2]) + [0]
+        #expect(throws: CodingError.self) { try CBORDecoder().decode([Int].self, from: bytes) }
+    }
+
+    struct Nest: Codable, Equatable {
+        var inner: [Nest]
+        init(_ depth: Int) { inner = depth == 0 ? [] : [Nest(depth - 1)] }
+        init(from decoder: any Decoder) throws {
+            var container = try decoder.unkeyedContainer()
+            inner = []
+            while !container.isAtEnd { inner.append(try container.decode(Nest.self)) }
+        }
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.unkeyedContainer()
+            for nest in inner { try container.encode(nest) }
+        }
+    }
+
+    @Test func `depth is limited alike in all coders`() throws {
+        try Self.roundTrip(Nest(63))
+        #expect(throws: CodingError.self) { try Self.encode(Nest(64)) }
+        #expect(throws: CodingError.self) { try ValueEncoder().encode(Nest(64)) }
+        let hostile = [UInt8](repeating: 0x81, count: 1_000_000)
+        let error = Self.failure { _ = try CBORDecoder().decode(Nest.self, from: hostile) }
+        #expect(error?.code == .tooDeep)
+    }
+
+    @Test(arguments: 0..<10)
+    func `no bytes whatever make the decoder trap`(seed: Int) throws {
+        var random = SeededGenerator(seed: UInt64(900 + seed))
+        let sound = try Self.encode(CodableShapes.record)
+        for _ in 0..<300 {
+            var bytes = sound
+            for _ in 0...random.below(3) {
+                bytes[random.below(bytes.count)] = UInt8(truncatingIfNeeded: random.next())
+            }
+            _ = try? CBORDecoder().decode(CodableShapes.Record.self, from: bytes)
+            _ = try? CBORDecoder().decode([String: Value].self, from: bytes)
+        }
+    }
+
+    @Test func `a decoder that a type has kept finds nothing afterwards`() throws {
+        struct Keeper: Decodable {
+            let decoder: any Decoder
+            init(from decoder: any Decoder) { self.decoder = decoder }
+        }
+        let keeper = try CBORDecoder().decode(Keeper.self, from: Self.encode("a text"))
+        #expect(throws: CodingError.self) { try String(from: keeper.decoder) }
+    }
+}
