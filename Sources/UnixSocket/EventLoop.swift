@@ -4,9 +4,9 @@
 // watchers, so that whatever a descriptor had to say is heard before a deadline judges it); run the
 // tasks; ask `idle` for more; write what the connections have gathered, one write each; wait again.
 //
-// A watcher is named in epoll's own data by its descriptor and a generation that counts the watchers
-// the descriptor has had. A descriptor that is closed and opened again within a turn has another
-// generation, so the event that epoll had already reported for the old one finds nobody.
+// A watcher is named in epoll's own data by its descriptor and a generation that counts the
+// watchers the descriptor has had. A descriptor that is closed and opened again within a turn has
+// another generation, so the event that epoll had already reported for the old one finds nobody.
 
 internal import CLinux
 internal import Glibc
@@ -21,7 +21,8 @@ package final class EventLoop {
     package private(set) var now: UInt64
     /// The number of turns made.
     package private(set) var turns: UInt64 = 0
-    /// Called when no task is left to run, before the loop waits; true if it made new work, which is done first.
+    /// Called when no task is left to run, before the loop waits; true if it made new work, which
+    /// is done first.
     package var idle: (@LoopActor () -> Bool)?
     /// Called just before the loop waits.
     package var beforeWait: (@LoopActor () -> Void)?
@@ -66,8 +67,10 @@ package final class EventLoop {
 
     // MARK: Descriptors
 
-    /// Tells `watcher` whenever `descriptor` is ready, until `unwatch`; a watcher that it had is replaced.
-    /// - Returns: false, and nothing is watched, if the system refuses: `EPERM` for a plain file, or no memory.
+    /// Tells `watcher` whenever `descriptor` is ready, until `unwatch`; a watcher that it had is
+    /// replaced.
+    /// - Returns: false, and nothing is watched, if the system refuses: `EPERM` for a plain file,
+    ///   or no memory.
     @discardableResult
     package func watch(_ descriptor: Int32, _ interest: Interest, _ watcher: any Watcher) -> Bool {
         precondition(descriptor >= 0, "a descriptor that is not open cannot be watched")
@@ -76,7 +79,8 @@ package final class EventLoop {
         let isNew = watched[index].watcher == nil
         watched[index].generation &+= 1
         let generation = watched[index].generation
-        // A number whose last owner closed it without `unwatch` is gone from epoll, hence the second try.
+        // A number whose last owner closed it without `unwatch` is gone from epoll, hence the
+        // second try.
         guard
             control(isNew ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, descriptor, interest, generation)
                 || control(isNew ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, descriptor, interest, generation)
@@ -99,8 +103,8 @@ package final class EventLoop {
         control(EPOLL_CTL_MOD, descriptor, interest, watched[index].generation)
     }
 
-    /// Forgets the watcher of `descriptor`; call it before the descriptor is closed. It is told nothing more,
-    /// not even what was ready in this turn.
+    /// Forgets the watcher of `descriptor`; call it before the descriptor is closed. It is told
+    /// nothing more, not even what was ready in this turn.
     package func unwatch(_ descriptor: Int32) {
         let index = Int(descriptor)
         guard watched.indices.contains(index), watched[index].watcher != nil else { return }
@@ -120,7 +124,8 @@ package final class EventLoop {
 
     // MARK: Turns
 
-    /// Turns until `stop`. The calling thread must be the loop's: enter through `runMain` or `startOnThread`.
+    /// Turns until `stop`. The calling thread must be the loop's: enter through `runMain` or
+    /// `startOnThread`.
     package func run() {
         refresh()
         while true {
@@ -192,7 +197,8 @@ package final class EventLoop {
 
     // MARK: Timers
 
-    /// Runs `action` once at `deadline`, nanoseconds of CLOCK_MONOTONIC, or as soon after as the loop is free.
+    /// Runs `action` once at `deadline`, nanoseconds of CLOCK_MONOTONIC, or as soon after as the
+    /// loop is free.
     @discardableResult
     package func schedule(
         at deadline: UInt64, _ action: @escaping @LoopActor () -> Void
@@ -205,8 +211,8 @@ package final class EventLoop {
         while let action = timers.takeDue(now, before: mark) { action() }
     }
 
-    /// Arms the timerfd if a timer is due before it would fire. A cancelled timer leaves it armed: one idle turn
-    /// at most is cheaper than a system call for each deadline that is met.
+    /// Arms the timerfd if a timer is due before it would fire. A cancelled timer leaves it armed:
+    /// one idle turn at most is cheaper than a system call for each deadline that is met.
     private func armAlarm() {
         let earliest = timers.earliest ?? .max
         guard earliest < alarmAt || alarmHasFired else { return }
@@ -238,8 +244,8 @@ package final class EventLoop {
         attention.append(connection)
     }
 
-    /// Lends the buffer into which connections read: room for a small rest, then for one read. Nil while it is lent,
-    /// which is so when a callback reads another connection.
+    /// Lends the buffer into which connections read: room for a small rest, then for one read. Nil
+    /// while it is lent, which is so when a callback reads another connection.
     func borrowScratch() -> UnsafeMutableRawPointer? {
         if let scratch {
             self.scratch = nil

@@ -1,12 +1,13 @@
 // One process, one thread, one loop.
 //
 // Everything that a process of this house does on its descriptors is isolated to `LoopActor`, whose
-// serial executor is the epoll loop. The compiler checks the isolation; at run time it costs nothing,
-// for `EventLoop.run()` is itself isolated and calls its watchers as plain functions.
+// serial executor is the epoll loop. The compiler checks the isolation; at run time it costs
+// nothing, for `EventLoop.run()` is itself isolated and calls its watchers as plain functions.
 //
-// The executor is a `TaskExecutor` as well. Continuations, `Task.value` and task groups resume through
-// the task's executor and not the actor's, and without this preference each would go over a thread of
-// the concurrency pool and back. Start root tasks with `EventLoop.spawn`; child tasks inherit it.
+// The executor is a `TaskExecutor` as well. Continuations, `Task.value` and task groups resume
+// through the task's executor and not the actor's, and without this preference each would go over a
+// thread of the concurrency pool and back. Start root tasks with `EventLoop.spawn`; child tasks
+// inherit it.
 
 internal import CLinux
 internal import Glibc
@@ -25,7 +26,8 @@ public actor LoopActor {
         Self.executor.asUnownedSerialExecutor()
     }
 
-    /// Runs `operation` as code of the actor; the caller must already be on the loop's thread, else the process traps.
+    /// Runs `operation` as code of the actor; the caller must already be on the loop's thread, else
+    /// the process traps.
     public static func assumeIsolated<T>(_ operation: @LoopActor () throws -> T) rethrows -> T {
         precondition(executor.isOnLoop, "this code runs on the event loop's thread only")
         // The precondition guards the cast: the closure type loses its isolation and nothing else.
@@ -89,7 +91,8 @@ public final class LoopExecutor: SerialExecutor, TaskExecutor {
         UnownedSerialExecutor(ordinary: self)
     }
 
-    /// Lets synchronous callbacks of the loop, which run outside of any task, pass isolation checks.
+    /// Lets synchronous callbacks of the loop, which run outside of any task, pass isolation
+    /// checks.
     public func isIsolatingCurrentContext() -> Bool? { isOnLoop }
 
     /// Traps off the loop.
@@ -110,8 +113,8 @@ public final class LoopExecutor: SerialExecutor, TaskExecutor {
         }
     }
 
-    /// Runs what is queued, and what that queues, in rounds; at most `rounds`, so that tasks which only yield to each
-    /// other do not keep the loop from its descriptors.
+    /// Runs what is queued, and what that queues, in rounds; at most `rounds`, so that tasks which
+    /// only yield to each other do not keep the loop from its descriptors.
     @LoopActor func runJobs(rounds: Int) {
         let serial = asUnownedSerialExecutor()
         let task = asUnownedTaskExecutor()
