@@ -25,12 +25,13 @@ struct Comparison {
     private static let operationCost = 12
 
     mutating func compare(_ old: Value, _ new: Value) {
-        if old == new { return }
         let mark = (count: operations.count, cost: cost)
         switch (old, new) {
         case (.map(let old), .map(let new)): compareMembers(old, new)
         case (.array(let old), .array(let new)): compareItems(old, new)
-        default: return append(.replace(path, new), new)
+        default:
+            if old != new { append(.replace(path, new), new) }
+            return
         }
         let spent = cost - mark.cost
         let whole = Self.operationCost + pathCost
@@ -81,7 +82,10 @@ struct Comparison {
                 continue
             }
             let member = new[index].value
-            if member != value { changed.append((key, value, member)) }
+            // Two containers are compared once only, further in.
+            if value.isContainer && member.isContainer || member != value {
+                changed.append((key, value, member))
+            }
         }
         for (key, value) in new {
             guard let index = old.index(forKey: key), old[index].key.hasSameBytes(as: key) else {
@@ -121,6 +125,15 @@ struct Comparison {
         for change in plan.changes {
             let (before, after) = (old[start + change.old], new[start + change.new])
             within("\(start + change.new)") { $0.compare(before, after) }
+        }
+    }
+}
+
+extension Value {
+    fileprivate var isContainer: Bool {
+        switch self {
+        case .array, .map: true
+        default: false
         }
     }
 }
