@@ -1,9 +1,10 @@
 extension Patch {
     /// A patch that leads from one value to another.
     ///
-    /// It is small for what usually changes: a field, elements that are appended, inserted, removed or
-    /// moved. Elements of arrays that are maps with a member `id` are recognised by it, others by their
-    /// whole content. Wherever changes would take more bytes than the new value, the value is replaced.
+    /// It is small for what usually changes: a field, elements that are appended, inserted, removed
+    /// or moved. Elements of arrays that are maps with a member `id` are recognised by it, others
+    /// by their whole content. Wherever changes would take more bytes than the new value, the value
+    /// is replaced.
     ///
     /// - Complexity: near linear in the size of both values, even where every element has moved.
     public static func difference(from old: Value, to new: Value) -> Patch {
@@ -93,7 +94,8 @@ struct Comparison {
                 continue
             }
         }
-        // Removals go first: a key may come back in another spelling that is canonically equivalent.
+        // Removals go first: a key may come back in another spelling that is canonically
+        // equivalent.
         changed.sort {
             ($0.new == nil) == ($1.new == nil) ? $0.key.precedesInBytes($1.key) : $0.new == nil
         }
