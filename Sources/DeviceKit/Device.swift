@@ -22,7 +22,7 @@ public enum Device {
     /// provides; what it throws ends the process with a line on standard error.
     public static func serve(_ setup: @LoopActor (Bindings) throws -> Void) -> Never {
         signal(SIGPIPE, SIG_IGN)
-        //LIFELINE clx_arm_lifeline(4)
+        clx_arm_lifeline(4)
         do {
             try EventLoop.runMain { () throws(KernelError) in
                 let bindings = Bindings()
