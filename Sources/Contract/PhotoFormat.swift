@@ -22,7 +22,7 @@ public enum PhotoFormat: String, Codable, Sendable, CaseIterable {
         guard let dot = nameBytes.lastIndex(of: UInt8(ascii: ".")), dot > 0,
             nameBytes[dot - 1] != UInt8(ascii: "/"), nameBytes.count - dot - 1 <= 4
         else { return nil }
-        // Letters only: bit 5 makes ASCII lower case, and a slash or digit stays no letter.
+        // Bit 5 makes a letter of ASCII lower case.
         let ending = nameBytes[(dot + 1)...].map { (65...90).contains($0) ? $0 | 0x20 : $0 }
         self.init(rawValue: String(decoding: ending, as: UTF8.self))
     }
