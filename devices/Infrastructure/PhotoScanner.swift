@@ -20,6 +20,8 @@ struct PhotoScanner {
     /// full of other files well under the attempt limit.
     static let listedAtMost = 32_768
 
+    private let pageSize: Int
+    private let listedAtMost: Int
     private let paths: [String]
     /// The other paths, where the walk does not go in.
     private let others: Set<[UInt8]>
@@ -45,8 +47,10 @@ struct PhotoScanner {
     ///
     /// - Throws: `invalidPath`, `invalidCursor`; `notFound` for a path that does not exist when the
     ///   scan starts; `unreadable` for a folder that may not be read. Each names the path.
-    static func scan(_ request: ScanPhotos) throws(ApplicationError) -> PhotoPage {
-        var scanner = try PhotoScanner(request.paths)
+    static func scan(
+        _ request: ScanPhotos, pageSize: Int = pageSize, listedAtMost: Int = listedAtMost
+    ) throws(ApplicationError) -> PhotoPage {
+        var scanner = try PhotoScanner(request.paths, pageSize, listedAtMost)
         var root = 0
         if let text = request.cursor {
             let cursor = try ScanCursor(text, pathCount: scanner.paths.count)
@@ -59,7 +63,11 @@ struct PhotoScanner {
         return try scanner.page(from: root)
     }
 
-    private init(_ paths: [String]) throws(ApplicationError) {
+    private init(_ paths: [String], _ pageSize: Int, _ listedAtMost: Int)
+        throws(ApplicationError)
+    {
+        self.pageSize = pageSize
+        self.listedAtMost = listedAtMost
         var normal: [String] = []
         var seen: Set<[UInt8]> = []
         for path in paths {
@@ -80,14 +88,14 @@ struct PhotoScanner {
                     try list()
                 } else {
                     try visitNext(in: root)
-                    if photos.count == Self.pageSize { return endedPage }
+                    if photos.count == pageSize { return endedPage }
                 }
             }
             if root == paths.count { return PhotoPage(photos: photos, cursor: nil) }
             if isSpent { return endedPage }
             try enter(root)
             root += 1
-            if photos.count == Self.pageSize { return endedPage }
+            if photos.count == pageSize { return endedPage }
         }
     }
 
@@ -95,7 +103,7 @@ struct PhotoScanner {
 
     /// Whether this page has listed enough. It must have come to a new entry first, or the next page
     /// would stand where this one does.
-    private var isSpent: Bool { listed >= Self.listedAtMost && hasAdvanced }
+    private var isSpent: Bool { listed >= listedAtMost && hasAdvanced }
 
     private mutating func advance(to cursor: ScanCursor) {
         position = cursor
