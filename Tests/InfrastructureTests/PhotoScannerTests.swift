@@ -126,8 +126,12 @@ struct PhotoScannerTests {
         #expect(single.flatMap(\.photos) == photos)
     }
 
-    @Test(arguments: [(1, 1), (1, 3), (2, 1), (5, 2), (256, 1), (3, 1_000)])
-    func `small pages and small steps end and find the same`(pageSize: Int, listed: Int) throws {
+    @Test(arguments: [
+        (1, 1, 1), (1, 3, 2), (2, 1, 1), (5, 2, 3), (256, 1, 1), (3, 1_000, 2), (256, 1_000, 1),
+    ])
+    func `small pages and small steps end and find the same`(pageSize: Int, listed: Int, kept: Int)
+        throws
+    {
         for name in ["a/b/1.jpg", "a/b/2.jpg", "a/c/d/3.jpg", "a/4.jpg", "e/f/5.jpg", "g/x.txt"] {
             try folder.file(name)
         }
@@ -142,7 +146,8 @@ struct PhotoScannerTests {
         var cursors: Set<String> = []
         repeat {
             let page = try PhotoScanner.scan(
-                ScanPhotos(paths: paths, cursor: cursor), pageSize: pageSize, listedAtMost: listed)
+                ScanPhotos(paths: paths, cursor: cursor), pageSize: pageSize, listedAtMost: listed,
+                keptAtMost: kept)
             photos += page.photos
             cursor = page.cursor
             if let cursor, !cursors.insert(cursor).inserted {
@@ -151,6 +156,14 @@ struct PhotoScannerTests {
             }
         } while cursor != nil
         #expect(photos == whole)
+    }
+
+    @Test func `a large folder is given whole, whatever the order on the disk`() throws {
+        let names = (0..<2_500).map { "\($0 &* 7_919 % 10_007).jpg" }
+        for name in names { try folder.file(name, "") }
+        let expected = Set(names).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        let photos = try pages([folder.path]).flatMap(\.photos)
+        #expect(photos == expected.map { folder.path + "/" + $0 })
     }
 
     @Test func `a folder that vanishes between pages is skipped`() throws {

@@ -5,7 +5,9 @@ import Glibc
 /// links to folders, names that are not UTF-8 (no payload could carry them) and everything that is
 /// neither a folder nor an image file are left out.
 ///
-/// All names lie in one buffer: a folder of 10,000 entries is read with a handful of allocations.
+/// Only the first names are kept: a page needs a few hundred, and sorting all of a folder of
+/// 100,000 entries for each of its pages would cost more than reading it. All names lie in one
+/// buffer.
 struct FolderListing {
     struct Entry {
         fileprivate var start: Int
@@ -13,17 +15,26 @@ struct FolderListing {
         fileprivate(set) var isFolder: Bool
     }
 
+    /// How many entries are kept; the reading holds up to twice as many.
+    static let keptAtMost = 1_024
+
+    private let keptAtMost: Int
     private var bytes: [UInt8] = []
     private(set) var entries: [Entry] = []
     /// How many entries the folder had, whether they are listed or not.
     private(set) var examined = 0
+    /// Whether there are entries behind the last one that is kept.
+    private(set) var isTruncated = false
 
     /// Reads the folder; nothing if it is not there (any more).
     ///
     /// - Parameters:
     ///   - name: only entries behind this name are listed.
     ///   - followsLink: whether the path itself may be a link; the user who names one means it.
-    init?(path: String, after name: String?, followsLink: Bool) throws(ApplicationError) {
+    init?(
+        path: String, after name: String?, followsLink: Bool, keptAtMost: Int = keptAtMost
+    ) throws(ApplicationError) {
+        self.keptAtMost = keptAtMost
         let flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | (followsLink ? 0 : O_NOFOLLOW)
         let descriptor = open(path, flags)
         guard descriptor >= 0 else {
@@ -41,13 +52,7 @@ struct FolderListing {
             if Self.meansVanished(failure) { return nil }
             throw .unreadable(path, failure)
         }
-        bytes.withUnsafeBufferPointer { bytes in
-            entries.sort { left, right in
-                Self.compare(
-                    bytes[left.start..<left.start + left.count],
-                    bytes[right.start..<right.start + right.count]) < 0
-            }
-        }
+        keepFirst()
     }
 
     func name(of entry: Entry) -> String {
@@ -89,7 +94,7 @@ struct FolderListing {
         name.withMemoryRebound(to: UInt8.self, capacity: count) { start in
             let name = UnsafeBufferPointer(start: start, count: count)
             guard count > 0, name[0] != UInt8(ascii: "."),
-                after.isEmpty || Self.compare(name[...], after[...]) > 0
+                after.isEmpty || Self.compare(name[...], after[...]) > 0, !isBehindKept(name)
             else { return }
             let isPhoto = PhotoFormat(nameBytes: name) != nil
             // Most entries are told by their type alone, without a system call.
@@ -101,7 +106,37 @@ struct FolderListing {
             entries.append(
                 Entry(start: bytes.count, count: count, isFolder: kind == .folder))
             bytes.append(contentsOf: name)
+            if entries.count == 2 * keptAtMost { keepFirst() }
         }
+    }
+
+    private func isBehindKept(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard isTruncated else { return false }
+        let last = entries[keptAtMost - 1]
+        return bytes.withUnsafeBufferPointer { bytes in
+            Self.compare(name[...], bytes[last.start..<last.start + last.count]) > 0
+        }
+    }
+
+    /// Sorts the entries and drops those behind the ones to keep.
+    private mutating func keepFirst() {
+        bytes.withUnsafeBufferPointer { bytes in
+            entries.sort { left, right in
+                Self.compare(
+                    bytes[left.start..<left.start + left.count],
+                    bytes[right.start..<right.start + right.count]) < 0
+            }
+        }
+        guard entries.count > keptAtMost else { return }
+        isTruncated = true
+        entries.removeLast(entries.count - keptAtMost)
+        var kept: [UInt8] = []
+        for index in entries.indices {
+            let entry = entries[index]
+            entries[index].start = kept.count
+            kept.append(contentsOf: bytes[entry.start..<entry.start + entry.count])
+        }
+        bytes = kept
     }
 
     private enum Kind {

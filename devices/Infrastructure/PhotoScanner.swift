@@ -22,6 +22,7 @@ struct PhotoScanner {
 
     private let pageSize: Int
     private let listedAtMost: Int
+    private let keptAtMost: Int
     private let paths: [String]
     /// The other paths, where the walk does not go in.
     private let others: Set<[UInt8]>
@@ -38,7 +39,7 @@ struct PhotoScanner {
         let path: String
         /// The names below the path of the scan.
         let names: [String]
-        let after: String?
+        var after: String?
         var listing: FolderListing?
         var next = 0
     }
@@ -48,9 +49,10 @@ struct PhotoScanner {
     /// - Throws: `invalidPath`, `invalidCursor`; `notFound` for a path that does not exist when the
     ///   scan starts; `unreadable` for a folder that may not be read. Each names the path.
     static func scan(
-        _ request: ScanPhotos, pageSize: Int = pageSize, listedAtMost: Int = listedAtMost
+        _ request: ScanPhotos, pageSize: Int = pageSize, listedAtMost: Int = listedAtMost,
+        keptAtMost: Int = FolderListing.keptAtMost
     ) throws(ApplicationError) -> PhotoPage {
-        var scanner = try PhotoScanner(request.paths, pageSize, listedAtMost)
+        var scanner = try PhotoScanner(request.paths, pageSize, listedAtMost, keptAtMost)
         var root = 0
         if let text = request.cursor {
             let cursor = try ScanCursor(text, pathCount: scanner.paths.count)
@@ -63,11 +65,12 @@ struct PhotoScanner {
         return try scanner.page(from: root)
     }
 
-    private init(_ paths: [String], _ pageSize: Int, _ listedAtMost: Int)
+    private init(_ paths: [String], _ pageSize: Int, _ listedAtMost: Int, _ keptAtMost: Int)
         throws(ApplicationError)
     {
         self.pageSize = pageSize
         self.listedAtMost = listedAtMost
+        self.keptAtMost = keptAtMost
         var normal: [String] = []
         var seen: Set<[UInt8]> = []
         for path in paths {
@@ -135,7 +138,8 @@ struct PhotoScanner {
     private mutating func list() throws(ApplicationError) {
         let level = levels[levels.count - 1]
         let listing = try FolderListing(
-            path: level.path, after: level.after, followsLink: level.names.isEmpty)
+            path: level.path, after: level.after, followsLink: level.names.isEmpty,
+            keptAtMost: keptAtMost)
         guard let listing else {
             levels.removeLast()
             return
@@ -148,7 +152,7 @@ struct PhotoScanner {
     private mutating func visitNext(in root: Int) throws(ApplicationError) {
         let last = levels.count - 1
         guard let listing = levels[last].listing, levels[last].next < listing.entries.count else {
-            levels.removeLast()
+            leaveListing()
             return
         }
         let entry = listing.entries[levels[last].next]
@@ -164,6 +168,20 @@ struct PhotoScanner {
         } else {
             photos.append(path)
         }
+    }
+
+    /// Leaves the last level, or goes on with the names behind those that were kept of it.
+    private mutating func leaveListing() {
+        let last = levels.count - 1
+        guard let listing = levels[last].listing, listing.isTruncated,
+            let entry = listing.entries.last
+        else {
+            levels.removeLast()
+            return
+        }
+        levels[last].after = listing.name(of: entry)
+        levels[last].listing = nil
+        levels[last].next = 0
     }
 
     /// Rebuilds the way to the cursor and gives the path of the request that comes after it.
