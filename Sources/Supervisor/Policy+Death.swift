@@ -47,14 +47,13 @@ extension PolicyDevice {
         let page = Self.sound(page, highest: load.highest)
         let accused = Self.suspects(load.open, page)
         let payer = Payer(process, exit, hasSuspects: !accused.isEmpty)
-        let reason = Self.reason(process, exit)
+        let death = Death(
+            exit: exit, cause: process.cause, begun: page?.begun ?? .max,
+            running: page?.running ?? 0)
+        let reason = death.description
         if payer == .visit { charge(process, accused, &turn) }
         settle(process, load.open, page, payer, accused, &turn)
-        turn.act(
-            .buried(
-                device: name, incarnation: process.incarnation,
-                cause: process.cause?.rawValue ?? "", begun: page?.begun ?? .max,
-                running: page?.running ?? 0))
+        turn.act(.buried(device: name, incarnation: process.incarnation, death))
         if process.role == .heir, payer != .wanted {
             turn.act(.swapFailed(device: name, reason: reason))
         }
@@ -113,11 +112,6 @@ extension PolicyDevice {
         guard let page else { return open }
         if let running = open.first(where: { $0.id == page.running }) { return [running] }
         return open.filter { $0.id <= page.begun }
-    }
-
-    private static func reason(_ process: PolicyProcess, _ exit: ExitReason) -> String {
-        if let cause = process.cause { return "\(cause.rawValue) (\(exit))" }
-        return exit.memory ? "memory" : exit.description
     }
 
     /// What becomes of the visits that the dead process held, once and after the death.

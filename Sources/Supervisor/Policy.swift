@@ -133,6 +133,15 @@ package struct Policy: Sendable {
         }
     }
 
+    /// In the order of start.
+    package var names: [String] { devices.map(\.name) }
+
+    /// The incarnation of the process that serves or is to serve.
+    package func main(of device: String) -> Int? {
+        guard let at = indices[device], let main = devices[at].index(.main) else { return nil }
+        return devices[at].processes[main].incarnation
+    }
+
     package var isClosing: Bool { phase != .up }
 }
 

@@ -31,6 +31,23 @@ package enum DeliveryVerdict: String, Sendable, CaseIterable {
     case poisoned
 }
 
+/// A death, as the machine judges it.
+package struct Death: Equatable, Sendable, CustomStringConvertible {
+    package var exit: ExitReason
+    /// Why the machine ended the process; nil if it did not.
+    package var cause: EndCause?
+    /// Visits up to this one had begun; `UInt64.max` when no page tells.
+    package var begun: UInt64
+    /// The visit whose code ran, or 0.
+    package var running: UInt64
+
+    /// `signal KILL`, `exit 3`, `hang (signal KILL)`, `memory (signal KILL)`.
+    package var description: String {
+        if let cause { return "\(cause.rawValue) (\(exit))" }
+        return exit.memory ? "memory (\(exit))" : exit.description
+    }
+}
+
 /// What the host does for the machine, in this order.
 package enum PolicyAction: Equatable, Sendable {
     case spawn(device: String, incarnation: Int)
@@ -44,9 +61,8 @@ package enum PolicyAction: Equatable, Sendable {
     case cancel(device: String, incarnation: Int, visit: UInt64)
     /// After a death, once for each visit that it held.
     case settle(device: String, incarnation: Int, visit: UInt64, VisitVerdict)
-    /// A death is settled. `cause` is why the machine ended the process, or empty; visits up to `begun` had begun,
-    /// `UInt64.max` when no page tells; `running` is the one whose code ran, or 0.
-    case buried(device: String, incarnation: Int, cause: String, begun: UInt64, running: UInt64)
+    /// A death is settled.
+    case buried(device: String, incarnation: Int, Death)
     /// It is not coming back by itself: who waits for it is told.
     case refuse(device: String, DeviceState)
     case show(device: String, DeviceState, reason: String)
