@@ -21,6 +21,7 @@ final class House {
     private var clients: [ObjectIdentifier: Plug] = [:]
     private var statuses: [String: DeviceStatus] = [:]
     private var hasSaidReady = false
+    private var hasComplained = false
     private var armedFor = UInt64.max
     private var alarm: Timer?
 
@@ -47,7 +48,7 @@ final class House {
         let specs = found.filter { $0.manifest.role == .device }.map {
             options.spec(of: $0.manifest, executable: $0.executable)
         }
-        supervisor = Supervisor(specs, delegate: self)
+        supervisor = Supervisor(specs, delegate: self, logs: options.logDirectory)
         declareOperators()
         hub.observer = self
         signals = try SignalWatcher([SIGTERM, SIGINT, SIGHUP]) { [unowned self] _ in shutdown() }
@@ -145,12 +146,18 @@ final class House {
             hasSaidReady = true
             options.say("ready pid=\(getpid()) socket=\(listener?.path.socket ?? "")")
         } else if status.state == .failed {
-            options.say("failed \(status.name): \(status.lastExit) \(status.reason)")
-            complain("the device \(status.name) does not start: \(status.reason)")
+            options.say("the device \(status.name) does not start: \(why(status))")
             shutdown()
-        } else if status.state == .waiting {
-            complain("the device \(status.name) did not start (\(status.reason)); trying again")
+        } else if status.state == .waiting, !hasComplained {
+            hasComplained = true
+            complain("the device \(status.name) did not start (\(why(status))); trying again")
         }
+    }
+
+    /// What is known of the end of a device's process, in one line.
+    private func why(_ status: DeviceStatus) -> String {
+        let parts = [status.reason.isEmpty ? status.lastExit : status.reason]
+        return (parts + status.errorLines.suffix(3)).joined(separator: "; ")
     }
 }
 
@@ -172,7 +179,12 @@ extension House: ListenerDelegate {
 }
 
 extension House: @LoopActor HubObserver {
-    func returned(device: String, symbol: String, digest: UInt64) {}
+    func returned(device: String, symbol: String, digest: UInt64) {
+        guard let plug = cables[device] else { return }
+        supervisor.returned(
+            device, incarnation: plug.incarnation, VisitKey(symbol: symbol, digest: digest))
+        hub.devices[device]?.charged = supervisor.watchesReturns(device)
+    }
 }
 
 extension House: SupervisorDelegate {
@@ -190,17 +202,38 @@ extension House: SupervisorDelegate {
         cable(of: device, incarnation)?.readDry()
     }
 
+    func open(_ device: String, incarnation: Int) -> ProcessLoad {
+        guard let plug = cable(of: device, incarnation), let peer = plug.driver.peer else {
+            return ProcessLoad()
+        }
+        turn()
+        let now = Double(EventLoop.shared.now) / 1e9
+        func moment(_ seen: UInt64) -> Double {
+            now - Double(hub.seen - min(hub.seen, seen)) / 1e9
+        }
+        let open = hub.open(peer, digests: true).map {
+            OpenVisit(
+                id: $0.number, symbol: $0.symbol, digest: $0.digest, limit: $0.limit,
+                replayable: $0.replayable, deliveredAt: moment($0.since), cancelled: $0.cancelled)
+        }
+        return ProcessLoad(
+            open: open, lastHeard: Double(plug.lastHeard) / 1e9,
+            lastReply: moment(peer.lastReply), highest: peer.deliveries)
+    }
+
     func died(
-        _ device: String, incarnation: Int, begun: UInt64, reason: String,
-        verdicts: [UInt64: VisitVerdict]
+        _ device: String, incarnation: Int, begun: UInt64, running: UInt64,
+        verdicts: [(visit: UInt64, verdict: VisitVerdict)], exit: ExitReason
     ) {
         guard let plug = cable(of: device, incarnation) else { return }
         cables[device] = nil
         plug.close()
         turn()
+        hub.devices[device]?.charged = supervisor.watchesReturns(device)
         if let peer = plug.driver.peer {
-            hub.lost(peer, begun: begun, reason: reason) { number in
-                switch verdicts[number] {
+            let settled = Dictionary(verdicts.map { ($0.visit, $0.verdict) }) { $1 }
+            hub.lost(peer, begun: begun, reason: exit.description) { number in
+                switch settled[number] {
                 case .lost: .lost
                 case .poisoned: .poisoned
                 case .replay, .alone, nil: .replay
@@ -214,13 +247,37 @@ extension House: SupervisorDelegate {
         cable(of: device, incarnation)?.driver.drain()
     }
 
+    func ping(_ device: String, incarnation: Int) {
+        cable(of: device, incarnation)?.driver.ping()
+    }
+
+    func cancel(_ device: String, incarnation: Int, visit: UInt64) {
+        guard let peer = cable(of: device, incarnation)?.driver.peer else { return }
+        turn()
+        hub.attemptOver(peer, visit: visit)
+        arm()
+    }
+
+    func refuse(_ device: String, _ state: DeviceState) {
+        guard let slot = hub.devices[device] else { return }
+        turn()
+        hub.refuse(slot, state.rawValue)
+        arm()
+    }
+
+    func swapFailed(_ device: String, reason: String) {
+        complain("\(device): the swap failed: \(reason)")
+    }
+
     func changed(_ status: DeviceStatus) {
         turn()
         statuses[status.name] = status
         if status.state == .failed {
             hub.report(
                 status.name,
-                KernelError(.unavailable, "the device is failed: \(status.reason); restart it"),
+                KernelError(
+                    .unavailable,
+                    "the device is failed (\(why(status))): `concentric restart \(status.name)`"),
                 flow: nil)
         }
         show()
@@ -230,5 +287,10 @@ extension House: SupervisorDelegate {
     func exited() {
         listener?.close()
         exit(hasSaidReady ? 0 : 69)
+    }
+
+    func log(_ device: String, _ stream: LogStream, _ line: String) {
+        guard stream == .kernel || !options.isDetached else { return }
+        complain("\(device): \(line)")
     }
 }

@@ -32,21 +32,13 @@ struct Manifest {
     /// Regions that it declares, with their initial values.
     var regions: [(name: String, initial: Value)] = []
     var restart = DeviceProfile.Restart.permanent
-    var limits = Limits()
+    var limits = DeviceSpec.Limits()
     /// Whether it stands behind the wall that makes it a function of its input.
     var pure = false
     var startSeconds: Double?
     /// Seconds for the steps of a stop: drain, then after SIGTERM.
     var drainSeconds: Double?
     var termSeconds: Double?
-
-    /// What the system bounds; nil is what the kernel itself has.
-    struct Limits {
-        var memory: UInt64?
-        var cpuSeconds: UInt64?
-        var descriptors: UInt64?
-        var core: UInt64?
-    }
 
     private static let keys: Set<String> = [
         "name", "executable", "arguments", "environment", "role", "provides", "calls", "reads",
@@ -105,14 +97,5 @@ struct Manifest {
     var declaration: DeviceDeclaration {
         DeviceDeclaration(
             name: name, pure: pure, provides: provides, calls: calls, reads: reads, writes: writes)
-    }
-
-    /// What the supervision takes from it.
-    var profile: DeviceProfile {
-        var profile = DeviceProfile(name: name, restart: restart)
-        if let startSeconds { profile.startLimit = startSeconds }
-        if let drainSeconds { profile.drain = drainSeconds }
-        if let termSeconds { profile.term = termSeconds }
-        return profile
     }
 }

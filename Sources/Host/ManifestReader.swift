@@ -1,3 +1,4 @@
+import Supervisor
 import Values
 
 /// Reads the members of one manifest, and says which is wrong and how.
@@ -102,14 +103,14 @@ struct ManifestReader {
         return regions
     }
 
-    func limits(_ value: Value?) throws(ManifestError) -> Manifest.Limits {
-        guard let value else { return Manifest.Limits() }
+    func limits(_ value: Value?) throws(ManifestError) -> DeviceSpec.Limits {
+        guard let value else { return DeviceSpec.Limits() }
         guard let map = value.map else { throw wrong("limits", "an object", value) }
         try only(["memory", "cpuSeconds", "descriptors", "core"], in: map, of: "limits")
-        var limits = Manifest.Limits()
+        var limits = DeviceSpec.Limits()
         limits.memory = try count(map["memory"], "limits/memory")
-        limits.cpuSeconds = try count(map["cpuSeconds"], "limits/cpuSeconds")
-        limits.descriptors = try count(map["descriptors"], "limits/descriptors")
+        limits.cpu = try count(map["cpuSeconds"], "limits/cpuSeconds")
+        limits.nofile = try count(map["descriptors"], "limits/descriptors")
         limits.core = try count(map["core"], "limits/core")
         return limits
     }

@@ -16,7 +16,9 @@ extension House {
                     .malformed, "there is no signal \(word): say a name such as TERM, or a number",
                     outcome: .none)
             }
-            supervisor.kill(device, signal: signal)
+            guard supervisor.kill(device, signal: signal) else {
+                throw KernelError(.unavailable, "\(device) has no process", outcome: .none)
+            }
         }
         operate("Kernel.Device.restart") { [unowned self] device, payload throws(KernelError) in
             if payload["swap"]?.bool == true {

@@ -52,6 +52,9 @@ struct Options {
         return String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
+    /// Whether nobody reads what is said after the first line.
+    var isDetached: Bool { Self.environment("CONCENTRIC_DETACHED") == "1" }
+
     /// Where devices keep their data.
     var dataDirectory: String {
         if let data { return Self.absolute(data) }
@@ -91,8 +94,11 @@ struct Options {
     /// How a device is started.
     func spec(of manifest: Manifest, executable: String) -> DeviceSpec {
         DeviceSpec(
-            profile: manifest.profile, executable: executable, arguments: manifest.arguments,
-            environment: environment(of: manifest))
+            name: manifest.name, executable: executable, arguments: manifest.arguments,
+            environment: environment(of: manifest), restart: manifest.restart,
+            startLimit: manifest.startSeconds ?? PolicyNumbers.start,
+            drain: manifest.drainSeconds ?? PolicyNumbers.drain,
+            term: manifest.termSeconds ?? PolicyNumbers.term, limits: manifest.limits)
     }
 
     /// The whole environment of a device.
