@@ -32,8 +32,8 @@ public struct SlideshowState: Codable, Sendable, Equatable {
         case slideshow
     }
 
-    /// Writes `null` when nothing is open, where the synthesised form leaves the member out: readers
-    /// and patches then always find it.
+    /// Writes `null` when nothing is open, where the synthesised form leaves the member out:
+    /// readers and patches then always find it.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(slideshow, forKey: .slideshow)

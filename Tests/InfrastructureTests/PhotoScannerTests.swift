@@ -188,6 +188,15 @@ struct PhotoScannerTests {
         #expect(pages.dropFirst().flatMap(\.photos) == [folder.path + "/a/c.jpg"])
     }
 
+    @Test func `a cursor leads into no link`() throws {
+        try folder.file("b/c/1.jpg")
+        folder.link("a", to: "b")
+        for cursor in ["0:d:a", "0:d:a/c", "0:f:a/c/0.jpg"] {
+            let page = try PhotoScanner.scan(ScanPhotos(paths: [folder.path], cursor: cursor))
+            #expect(page.photos == [folder.path + "/b/c/1.jpg"])
+        }
+    }
+
     @Test func `a path of the request that vanishes later is skipped`() throws {
         for index in 100..<400 { try folder.file("a/\(index).jpg") }
         try folder.file("b/1.jpg")

@@ -28,7 +28,7 @@ final class Invocations {
     /// leaves nothing, its key neither.
     ///
     /// - Parameter now: milliseconds since 1970, the time of the visit's first delivery.
-    /// - Throws: `ApplicationError` for a malformed key, `DatabaseError`, and what the effect throws.
+    /// - Throws: `ApplicationError` for a malformed key, `DatabaseError`, what the effect throws.
     func once(key: String?, at now: Int64, effect: () throws -> [UInt8]) throws -> [UInt8] {
         guard !database.isInTransaction else {
             throw DatabaseError(reason: .nested, verb: "BEGIN", path: database.path)

@@ -55,8 +55,8 @@ struct Library {
 
     /// Stores the slideshow if the stored one is still `base`; nothing happens otherwise.
     ///
-    /// - Returns: whether the slideshow is stored now. It also is when it already was: a writer that
-    ///   does not know whether its last attempt arrived may try again.
+    /// - Returns: whether the slideshow is stored now. It also is when it already was: a writer
+    ///   that does not know whether its last attempt arrived may try again.
     func save(_ slideshow: Slideshow, ifUnchanged base: Slideshow) throws -> Bool {
         guard slideshow.id == base.id else { return false }
         return try database.transaction {

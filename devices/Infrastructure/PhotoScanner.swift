@@ -104,8 +104,8 @@ struct PhotoScanner {
 
     private var endedPage: PhotoPage { PhotoPage(photos: photos, cursor: position?.text) }
 
-    /// Whether this page has listed enough. It must have come to a new entry first, or the next page
-    /// would stand where this one does.
+    /// Whether this page has listed enough. It must have come to a new entry first, or the next
+    /// page would stand where this one does.
     private var isSpent: Bool { listed >= listedAtMost && hasAdvanced }
 
     private mutating func advance(to cursor: ScanCursor) {
