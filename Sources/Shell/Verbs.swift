@@ -105,12 +105,14 @@ enum Verbs {
     private static func down(_ arguments: Arguments) async throws {
         _ = try arguments.words(0...0, "")
         let kernel = try await connect(arguments)
-        await withUnsafeContinuation { (end: UnsafeContinuation<Void, Never>) in
-            kernel.onEnd = { _ in end.resume() }
-            Task(executorPreference: LoopActor.executor) { @LoopActor in
-                _ = try? await kernel.call("Kernel.shutdown", .null)
-            }
+        let ended = Ended()
+        kernel.onEnd = { ended.resume($0) }
+        do {
+            _ = try await kernel.call("Kernel.shutdown", .null)
+        } catch let error as KernelError where error.code == .kernelLost {
+            // It was faster than its answer.
         }
+        _ = await ended.wait()
         if arguments.isJSON { Output.line("{\"down\":true}") }
     }
 

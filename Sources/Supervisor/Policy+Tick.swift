@@ -170,7 +170,10 @@ extension PolicyProcess {
         var held: [UInt64: VisitMemory] = [:]
         held.reserveCapacity(load.open.count)
         for visit in load.open {
-            var memory = visits[visit.id] ?? VisitMemory(at: time.seen(at: visit.deliveredAt))
+            let at = time.seen(at: visit.deliveredAt)
+            var memory = visits[visit.id] ?? VisitMemory(at: at)
+            // The hub moves it on while the visit waits for the kernel, and at each answer.
+            memory.at = max(memory.at, at)
             memory.cancelled = memory.cancelled || visit.cancelled
             held[visit.id] = memory
         }

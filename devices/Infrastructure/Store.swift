@@ -21,7 +21,7 @@ final class Store {
         do {
             return try body(library)
         } catch let error as DatabaseError {
-            throw Self.storage(error)
+            throw error.application
         }
     }
 
@@ -42,13 +42,8 @@ final class Store {
             let stored = try Value.parse(json: String(decoding: reply, as: UTF8.self))
             return try ValueDecoder().decode(T.self, from: stored)
         } catch let error as DatabaseError {
-            throw Self.storage(error)
+            throw error.application
         }
-    }
-
-    private static func storage(_ error: DatabaseError) -> ApplicationError {
-        ApplicationError(
-            code: ApplicationError.Code.storage, message: error.description, retry: error.retry)
     }
 }
 
