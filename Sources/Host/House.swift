@@ -166,7 +166,7 @@ extension House: ListenerDelegate {
         _ listener: Listener, accepted socket: consuming OwnedDescriptor,
         from peer: UnixSocket.Peer
     ) {
-        let driver = Driver(hub: hub, device: nil, incarnation: 0, pid: getpid())
+        let driver = CableDriver(hub: hub, device: nil, incarnation: 0, pid: getpid())
         let plug = Plug(socket, driver: driver, device: nil, incarnation: 0, house: self)
         clients[ObjectIdentifier(plug)] = plug
     }
@@ -193,7 +193,7 @@ extension House: SupervisorDelegate {
     ) {
         guard let slot = hub.devices[device] else { return }
         hub.expect(slot)
-        let driver = Driver(hub: hub, device: slot, incarnation: incarnation, pid: getpid())
+        let driver = CableDriver(hub: hub, device: slot, incarnation: incarnation, pid: getpid())
         cables[device] = Plug(
             cable, driver: driver, device: device, incarnation: incarnation, house: self)
     }

@@ -6,7 +6,7 @@ import Wire
 /// One connection of the kernel: the socket, and the driver that understands it.
 @LoopActor
 final class Plug: ConnectionDelegate {
-    let driver: Driver
+    let driver: CableDriver
     /// The device whose process holds the other end; nil for a client.
     let device: String?
     let incarnation: Int
@@ -17,7 +17,7 @@ final class Plug: ConnectionDelegate {
     private var isClosing = false
 
     init(
-        _ descriptor: consuming OwnedDescriptor, driver: Driver, device: String?,
+        _ descriptor: consuming OwnedDescriptor, driver: CableDriver, device: String?,
         incarnation: Int, house: House
     ) {
         self.driver = driver
@@ -63,18 +63,18 @@ final class Plug: ConnectionDelegate {
 }
 
 extension Plug: @LoopActor DriverOwner {
-    func welcomed(_ driver: Driver) {}
+    func welcomed(_ driver: CableDriver) {}
 
-    func ready(_ driver: Driver) {
+    func ready(_ driver: CableDriver) {
         house.ready(self)
     }
 
-    func drained(_ driver: Driver) {
+    func drained(_ driver: CableDriver) {
         house.drained(self)
     }
 
     /// What was written still leaves; then the connection ends.
-    func refused(_ driver: Driver, _ reason: String) {
+    func refused(_ driver: CableDriver, _ reason: String) {
         isClosing = true
         wrote(driver)
         connection?.flushNow()
@@ -83,12 +83,12 @@ extension Plug: @LoopActor DriverOwner {
         house.ended(self)
     }
 
-    func wrote(_ driver: Driver) {
+    func wrote(_ driver: CableDriver) {
         driver.output.withBytes { connection?.send($0) }
         driver.output.reset()
     }
 
-    func backlog(_ driver: Driver) -> Int {
+    func backlog(_ driver: CableDriver) -> Int {
         connection?.pendingBytes ?? 0
     }
 }

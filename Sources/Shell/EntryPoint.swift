@@ -3,7 +3,7 @@ import Glibc
 
 /// The command line: an ordinary client that serves any application.
 @main
-enum Shell {
+enum EntryPoint {
     static func main() {
         let words = Array(CommandLine.arguments.dropFirst())
         guard let first = words.first, first != "--help", first != "help" else {
