@@ -62,9 +62,13 @@ final class Instance {
         ["PATH": "/usr/bin:/bin", "HOME": folder, "XDG_RUNTIME_DIR": folder]
     }
 
-    func start(_ words: [String], output: Int32? = nil) throws -> Command {
+    func start(
+        program: String = Programs.shell, _ words: [String], output: Int32? = nil,
+        variables: [String: String] = [:]
+    ) throws -> Command {
         try Command(
-            Programs.shell, words, environment: environment, folder: folder, output: output)
+            program, words, environment: environment.merging(variables) { $1 }, folder: folder,
+            output: output)
     }
 
     /// Runs the shell to its end.

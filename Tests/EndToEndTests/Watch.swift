@@ -79,8 +79,8 @@ final class Watch {
 
 extension Watch {
     /// Waits until a device is as wanted.
-    func wait(
-        for device: String, within seconds: Double = 10, _ condition: (DeviceRow) -> Bool
+    func device(
+        _ device: String, within seconds: Double = 10, _ condition: (DeviceRow) -> Bool
     ) throws -> DeviceRow {
         var found: DeviceRow?
         try wait(for: device, within: seconds) { value in
