@@ -25,6 +25,17 @@ enum Handlers {
         Zoo.gateOnce.name: { $0.bind(Zoo.gateOnce) { _, path in gate(path) } },
         Zoo.helpers.name: { $0.bind(Zoo.helpers) { _, count in try helpers(count) } },
         Zoo.shout.name: { $0.bind(Zoo.shout) { _, count in shout(count) } },
+        Zoo.fill.name: {
+            $0.bind(Zoo.fill) { kernel, size in
+                try await kernel.buffer.mutate(ZooState.self) { state in
+                    state.count += 1
+                    let letter = UInt8(ascii: "a") + UInt8(state.count % 26)
+                    state.text = String(
+                        decoding: [UInt8](repeating: letter, count: max(0, size)), as: UTF8.self)
+                    return state.count
+                }
+            }
+        },
         Zoo.fail.name: {
             $0.bind(Zoo.fail) { _, text in
                 throw KernelError(KernelError.Code(rawValue: "zooFailed"), text)

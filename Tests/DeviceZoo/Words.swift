@@ -26,8 +26,16 @@ enum Zoo {
     static let helpers = Symbol<Int, [Int32]>("Zoo.helpers", .once)
     /// Prints so many bytes on each log stream, without an end of line.
     static let shout = Symbol<Int, Void>("Zoo.shout", .replayable)
+    /// Puts so many letters, always another one, into the region `ZooState`.
+    static let fill = Symbol<Int, Int>("Zoo.fill", .replayable)
     /// Fails with an error of its own.
     static let fail = Symbol<String, Void>("Zoo.fail", .replayable)
     /// Ends the process with an exit code.
     static let leave = Symbol<Int32, Void>("Zoo.leave", .once)
+}
+
+/// A region that can be made as large as one likes.
+struct ZooState: Region {
+    var text: String
+    var count: Int
 }

@@ -26,7 +26,7 @@ extension EndToEnd {
                 #expect(try instance.regionIDs().sorted() == made)
                 let watch = try Watch(instance, "Kernel.Devices")
                 for name in ["compute", "circuit", "infrastructure"] {
-                    let row = try watch.wait(for: name) { $0.state == "ready" }
+                    let row = try watch.device(name) { $0.state == "ready" }
                     #expect(row.restarts == rounds)
                     #expect(row.incarnation == rounds + 1)
                     #expect(row.lastExit == "signal KILL")
@@ -40,7 +40,7 @@ extension EndToEnd {
                 let watch = try Watch(instance, "Kernel.Devices")
                 for (index, signal) in ["KILL", "TERM", "INT", "HUP", "QUIT"].enumerated() {
                     #expect(try instance.run("kill", "compute", "--signal", signal).succeeded)
-                    let row = try watch.wait(for: "compute") {
+                    let row = try watch.device("compute") {
                         $0.state == "ready" && $0.restarts == index + 1
                     }
                     #expect(row.lastExit.contains("signal \(signal)"))
@@ -53,12 +53,12 @@ extension EndToEnd {
                 let watch = try Watch(instance, "Kernel.Devices")
                 let kills = 30
                 for number in 0..<kills {
-                    let row = try watch.wait(for: "compute") {
+                    let row = try watch.device("compute") {
                         $0.pid != 0 && $0.incarnation == number + 1 && $0.state == "ready"
                     }
                     kill(row.pid, SIGKILL)
                 }
-                let row = try watch.wait(for: "compute") {
+                let row = try watch.device("compute") {
                     $0.state == "ready" && $0.restarts == kills
                 }
                 #expect(row.lastExit == "signal KILL")
@@ -70,17 +70,17 @@ extension EndToEnd {
             try Instance.with { instance in
                 let watch = try Watch(instance, "Kernel.Devices")
                 #expect(try instance.run("restart", "compute").succeeded)
-                let old = try watch.wait(for: "compute") {
+                let old = try watch.device("compute") {
                     $0.state == "ready" && $0.restarts == 1
                 }
                 #expect(try instance.run("stop", "compute").succeeded)
-                _ = try watch.wait(for: "compute") { $0.state == "stopped" && $0.pid == 0 }
+                _ = try watch.device("compute") { $0.state == "stopped" && $0.pid == 0 }
                 #expect(!Proc.isAlive(old.pid))
                 let call = try instance.run("call", "Compute.Photos.select", "{}")
                 #expect(call.status == 69)
                 #expect(call.err.contains("unavailable"), "\(call.err)")
                 #expect(try instance.run("start", "compute").succeeded)
-                _ = try watch.wait(for: "compute") { $0.state == "ready" }
+                _ = try watch.device("compute") { $0.state == "ready" }
             }
         }
 
