@@ -53,7 +53,7 @@ public final class LoopExecutor: SerialExecutor, TaskExecutor {
     @exclusivity(unchecked) nonisolated(unsafe) private var running: [UnownedJob] = []
 
     init() {
-        wakeUp = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
+        wakeUp = clx_eventfd()
         precondition(wakeUp >= 0, "no eventfd for the event loop: errno \(errno)")
     }
 
