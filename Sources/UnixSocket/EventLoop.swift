@@ -80,9 +80,11 @@ package final class EventLoop {
         let generation = watched[index].generation
         // A number whose last owner closed it without `unwatch` is gone from epoll, hence the
         // second try.
+        let (first, second) =
+            isNew ? (clx_epoll_add, clx_epoll_modify) : (clx_epoll_modify, clx_epoll_add)
         guard
-            control(isNew ? clx_epoll_add : clx_epoll_modify, descriptor, interest, generation)
-                || control(isNew ? clx_epoll_modify : clx_epoll_add, descriptor, interest, generation)
+            control(first, descriptor, interest, generation)
+                || control(second, descriptor, interest, generation)
         else {
             watched[index].watcher = nil
             return false

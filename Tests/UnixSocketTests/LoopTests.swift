@@ -42,13 +42,14 @@ struct LoopTests {
                 // The first of the two to hear closes both and opens the other's number anew.
                 for pair in old { loop().unwatch(pair.0) }
                 let other = old[1 - index].0
-                close(other)
                 var ends: [Int32] = [-1, -1]
                 pipe(&ends)
-                #expect(ends[0] == other)
+                // Closes the old pipe and gives its number to the new one.
+                #expect(dup2(ends[0], other) == other)
+                close(ends[0])
                 reused = other
-                fresh = (ends[0], ends[1])
-                loop().watch(ends[0], .read, newcomer)
+                fresh = (other, ends[1])
+                loop().watch(other, .read, newcomer)
                 close(old[index].0)
                 old = []
                 gate.changed()

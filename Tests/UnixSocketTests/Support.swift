@@ -7,8 +7,8 @@ import Testing
 @LoopActor
 func loop() -> EventLoop { EventLoop.shared }
 
-/// Starts the loop before the first test of a suite needs it. The tests are isolated to `LoopActor` one
-/// by one and not through their suite: that would have the search for tests wait for the loop.
+/// Starts the loop before the first test of a suite needs it. The tests are isolated to `LoopActor`
+/// one by one and not through their suite: that would have the search for tests wait for the loop.
 struct OnLoop: SuiteTrait, TestScoping {
     func provideScope(
         for test: Test, testCase: Test.Case?,
@@ -56,7 +56,8 @@ final class Gate {
     }
 }
 
-/// Takes frames of one length byte and as many bytes, and keeps them; or, with `isRaw`, whatever comes.
+/// Takes frames of one length byte and as many bytes, and keeps them; or, with `isRaw`, whatever
+/// comes.
 @LoopActor
 final class Recorder: ConnectionDelegate {
     var frames: [[UInt8]] = []
