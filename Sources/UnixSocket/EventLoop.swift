@@ -18,31 +18,31 @@ package final class EventLoop {
     package static let shared = EventLoop()
 
     /// CLOCK_MONOTONIC in nanoseconds, read once a turn.
-    package private(set) var now: UInt64
+    @exclusivity(unchecked) package private(set) var now: UInt64
     /// The number of turns made.
-    package private(set) var turns: UInt64 = 0
+    @exclusivity(unchecked) package private(set) var turns: UInt64 = 0
     /// Called when no task is left to run, before the loop waits; true if it made new work, which
     /// is done first.
-    package var idle: (@LoopActor () -> Bool)?
+    @exclusivity(unchecked) package var idle: (@LoopActor () -> Bool)?
     /// Called just before the loop waits.
-    package var beforeWait: (@LoopActor () -> Void)?
+    @exclusivity(unchecked) package var beforeWait: (@LoopActor () -> Void)?
     /// Called when a wait has ended, before anything else.
-    package var afterWait: (@LoopActor () -> Void)?
+    @exclusivity(unchecked) package var afterWait: (@LoopActor () -> Void)?
 
     @exclusivity(unchecked) var timers = TimerHeap()
     /// What to do with a connection at the end of the turn, besides writing.
     @exclusivity(unchecked) private var attention: [Connection] = []
     @exclusivity(unchecked) private var dirty: [Connection] = []
     @exclusivity(unchecked) private var watched: [Watched] = []
-    private var spare: [Connection] = []
+    @exclusivity(unchecked) private var spare: [Connection] = []
     private let poll: Int32
     private let alarm: Int32
-    private var alarmAt = UInt64.max
-    private var alarmHasFired = false
-    private var isStopping = false
+    @exclusivity(unchecked) private var alarmAt = UInt64.max
+    @exclusivity(unchecked) private var alarmHasFired = false
+    @exclusivity(unchecked) private var isStopping = false
     private let events: UnsafeMutableBufferPointer<clx_event>
-    private var scratch: UnsafeMutableRawPointer?
-    private var hasScratch = false
+    @exclusivity(unchecked) private var scratch: UnsafeMutableRawPointer?
+    @exclusivity(unchecked) private var hasScratch = false
 
     private struct Watched {
         var watcher: (any Watcher)?
