@@ -180,6 +180,28 @@ struct ConnectionTests {
         #expect(line.farEnd.reasons == [.eof])
     }
 
+    @Test @LoopActor func `frames keep their order and content however the traffic is cut`()
+        async throws
+    {
+        let line = try Line()
+        var random = SystemRandomNumberGenerator()
+        var sent: [[UInt8]] = []
+        for round in 0..<200 {
+            for _ in 0..<Int.random(in: 0...40, using: &random) {
+                let frame = [UInt8](repeating: UInt8(round), count: .random(in: 0...255))
+                sent.append(frame)
+                line.near.send([UInt8(frame.count)] + frame)
+                if Int.random(in: 0...9, using: &random) == 0 { line.near.flushNow() }
+            }
+            line.far.readingPaused = Bool.random(using: &random)
+            if Bool.random(using: &random) { try await loop().nextTurn() }
+        }
+        line.far.readingPaused = false
+        try await line.farEnd.gate.until { line.farEnd.frames.count == sent.count }
+        #expect(line.farEnd.frames == sent)
+        line.close()
+    }
+
     @Test @LoopActor func `a connection may be closed and others read inside a callback`()
         async throws
     {

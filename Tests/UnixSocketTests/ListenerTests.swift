@@ -155,6 +155,41 @@ struct ListenerTests {
         }
     }
 
+    @Test @LoopActor func `a server without descriptors turns clients away and goes on`()
+        async throws
+    {
+        try await withDirectory { directory in
+            let path = try path(in: directory)
+            let door = Door()
+            let listener = try Listener(path: path, delegate: door)
+            let client = try connect(path: path)
+            // Without a suspension in between, so that no other test of the loop meets the limit.
+            var limit = rlimit()
+            getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+            var low = limit
+            low.rlim_cur = rlim_t(client.number) + 8
+            setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &low)
+            var fillers: [Int32] = []
+            while true {
+                let filler = dup(client.number)
+                guard filler >= 0 else { break }
+                fillers.append(filler)
+            }
+            listener.ready(.read)
+            setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+            for filler in fillers { close(filler) }
+            #expect(door.refusals.map(\.errno) == [EMFILE])
+            #expect(door.peers.isEmpty)
+            var byte: UInt8 = 0
+            #expect(read(client.number, &byte, 1) == 0)
+            let second = try connect(path: path)
+            try await door.gate.until { door.peers.count == 1 }
+            _ = second.number
+            listener.close()
+            door.connections.forEach { $0.close() }
+        }
+    }
+
     @Test @LoopActor func `nobody at the path is told by name`() async throws {
         try await withDirectory { directory in
             let path = try path(in: directory, "nobody")
