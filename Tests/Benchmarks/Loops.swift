@@ -34,31 +34,18 @@ enum Loops {
         _ instance: Instance, bytes: Int, window: Int, nanoseconds: UInt64, warmUp: UInt64
     ) async throws -> Throughput {
         let count = Counter()
-        let start = Bench.now
-        var begun: (count: Int, time: UInt64, cpu: Double)?
-        var result: Throughput?
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for worker in 0..<window {
-                group.addTask { try await work(instance.kernel, bytes, UInt64(worker), count) }
-            }
-            group.addTask { @LoopActor in
-                try await Program.pause(milliseconds: max(1, warmUp / 1_000_000))
-                begun = (count.value, Bench.now, instance.processorTime)
-                try await Program.pause(milliseconds: max(1, nanoseconds / 1_000_000))
-                if let begun {
-                    let done = Double(count.value - begun.count)
-                    let seconds = Double(Bench.now - begun.time) / 1e9
-                    result = Throughput(
-                        perSecond: done / seconds,
-                        processorSecondsPer100k: (instance.processorTime - begun.cpu) / done * 1e5)
-                }
-                count.isOver = true
-            }
-            try await group.waitForAll()
+        for worker in 0..<window {
+            count.spawn { try await work(instance.kernel, bytes, UInt64(worker), count) }
         }
-        _ = start
-        guard let result else { throw KernelError(.failed, "the window measured nothing") }
-        return result
+        try await Program.pause(milliseconds: max(1, warmUp / 1_000_000))
+        let begun = (count: count.value, time: Bench.now, cpu: instance.processorTime)
+        try await Program.pause(milliseconds: max(1, nanoseconds / 1_000_000))
+        let done = Double(count.value - begun.count)
+        let seconds = Double(Bench.now - begun.time) / 1e9
+        let cpu = instance.processorTime - begun.cpu
+        count.isOver = true
+        try await count.end()
+        return Throughput(perSecond: done / seconds, processorSecondsPer100k: cpu / done * 1e5)
     }
 
     private static func work(
@@ -75,7 +62,9 @@ enum Loops {
 
     private static func payload(_ bytes: Int, _ round: UInt64) -> [UInt8] {
         var payload = [UInt8](repeating: 0x78, count: bytes)
-        for index in 0..<min(8, bytes) { payload[index] = UInt8(truncatingIfNeeded: round >> (8 * UInt64(index))) }
+        for index in 0..<min(8, bytes) {
+            payload[index] = UInt8(truncatingIfNeeded: round >> (8 * UInt64(index)))
+        }
         if bytes > 8 { payload[bytes - 1] = UInt8(truncatingIfNeeded: round &* 7 &+ 3) }
         return payload
     }
@@ -83,7 +72,9 @@ enum Loops {
     /// Length, number and last byte.
     private static func check(_ reply: [UInt8], _ bytes: Int, _ round: UInt64) throws {
         var number: UInt64 = 0
-        for index in 0..<min(8, reply.count) { number |= UInt64(reply[index]) << (8 * UInt64(index)) }
+        for index in 0..<min(8, reply.count) {
+            number |= UInt64(reply[index]) << (8 * UInt64(index))
+        }
         guard reply.count == bytes, bytes < 8 || number == round,
             bytes <= 8 || reply[bytes - 1] == UInt8(truncatingIfNeeded: round &* 7 &+ 3)
         else { throw KernelError(.failed, "a reply is not what was sent") }
@@ -95,5 +86,17 @@ enum Loops {
 final class Counter {
     var value = 0
     var isOver = false
+    private var tasks: [Task<Void, any Error>] = []
+
     nonisolated init() {}
+
+    func spawn(_ body: @escaping @LoopActor @Sendable () async throws -> Void) {
+        tasks.append(Task(executorPreference: LoopActor.executor, operation: body))
+    }
+
+    /// Waits for every worker.
+    func end() async throws {
+        for task in tasks { try await task.value }
+        tasks = []
+    }
 }
