@@ -58,7 +58,7 @@ import Testing
                     faults.append("\(name) has too many processes")
                 }
             }
-            for device in policy.devices {
+            for device in policy.devices where !isOver {
                 let mains = device.processes.count { $0.role == .main }
                 let ready = device.processes.count { $0.phase == .ready }
                 if mains > 1 || ready > 1 { faults.append("two mains") }
@@ -148,6 +148,7 @@ import Testing
         }
 
         private mutating func die(_ name: String, _ at: Int) {
+            let wasOver = isOver
             let process = live[name]!.remove(at: at)
             let signal = ["", "", "KILL", "TERM", "SEGV"].randomElement(using: &dice)!
             let exit = ExitReason(
@@ -156,7 +157,9 @@ import Testing
                 .died(
                     device: name, incarnation: process.incarnation, exit: exit, page: process.page,
                     load: process.load))
-            if settled.count != process.load.open.count { faults.append("a visit is forgotten") }
+            if !wasOver, settled.count != process.load.open.count {
+                faults.append("a visit is forgotten")
+            }
         }
 
         private mutating func deliver(_ name: String, _ at: Int) {
@@ -214,11 +217,13 @@ import Testing
     }
 
     @Test(arguments: 0..<20)
-    func `in any sequence the invariants hold and the house closes`(_ block: UInt64) {
+    func `in any sequence the invariants hold and the house closes`(_ block: UInt64) async {
         for seed in (block * 500)..<((block + 1) * 500) {
+            // The pool has two seats on a small machine, and the tests with processes want one.
+            await Task.yield()
             var world = World(seed: seed)
             world.handle(.boot)
-            for _ in 0..<60 {
+            for _ in 0..<40 where !world.isOver {
                 world.step()
                 if !world.faults.isEmpty { break }
             }

@@ -192,10 +192,28 @@ func names(in folder: String) -> [String] {
     return names.sorted()
 }
 
+/// The parent of all folders of this run; it goes with the process.
+private let runFolder: String? = {
+    let parent = getenv("TMPDIR").flatMap { String(validatingCString: $0) } ?? "/tmp"
+    guard let template = strdup("\(parent)/supervisorXXXXXX") else { return nil }
+    defer { free(template) }
+    guard mkdtemp(template) != nil else { return nil }
+    atexit { if let runFolder { removeTree(runFolder) } }
+    return String(cString: template)
+}()
+
+private func removeTree(_ path: String) {
+    for name in names(in: path) {
+        let inner = "\(path)/\(name)"
+        if unlink(inner) != 0 { removeTree(inner) }
+    }
+    rmdir(path)
+}
+
 /// An empty folder of the test's own.
 func makeFolder() throws -> String {
-    let parent = getenv("TMPDIR").flatMap { String(validatingCString: $0) } ?? "/tmp"
-    let template = try #require(strdup("\(parent)/supervisorXXXXXX"))
+    let parent = try #require(runFolder)
+    let template = try #require(strdup("\(parent)/XXXXXX"))
     defer { free(template) }
     return String(cString: try #require(mkdtemp(template)))
 }
