@@ -2,15 +2,16 @@ internal import Glibc
 
 /// Bytes that are put in behind and taken out in front: one block of memory and two cursors.
 ///
-/// Invariant: `0 <= start <= end <= capacity`, and `start == end` only where both are 0.
-/// The block grows to twice its size when bytes come that do not fit, so that memory follows what was received, and is
-/// given back when it runs empty and the traffic no longer needs it.
+/// Invariant: `0 <= start <= end <= capacity`, and `start == end` only where both are 0. The block
+/// grows to twice its size when bytes come that do not fit, so that memory follows what was
+/// received, and is given back when it runs empty and the traffic no longer needs it.
 struct ByteQueue: ~Copyable {
     private var base: UnsafeMutableRawPointer?
     private(set) var capacity = 0
     private var start = 0
     private var end = 0
-    /// The most that was held since the block was last judged, and the times that it ran empty meanwhile.
+    /// The most that was held since the block was last judged, and the times that it ran empty
+    /// meanwhile.
     private var peak = 0
     private var emptied = 0
 
@@ -103,7 +104,8 @@ struct ByteQueue: ~Copyable {
         end = held
     }
 
-    /// Whether the block, now empty and large, is still worth its memory: at once if very large, else every 64 times.
+    /// Whether the block, now empty and large, is still worth its memory: at once if very large,
+    /// else every 64 times.
     private mutating func judge() {
         if capacity > SocketLimits.busyCapacity || (emptied >= 64 && peak < capacity / 4) {
             removeAll()

@@ -1,16 +1,16 @@
 // A connection: one stream socket on the loop.
 //
 // It reads once a turn and hands what it has to its delegate, which takes whole frames; the rest of
-// an unfinished frame is kept. It gathers what is sent and writes once at the end of the turn. What the
-// socket does not take waits for it to be writable. No call here ever blocks, and none allocates once
-// the buffers have the size of the traffic.
+// an unfinished frame is kept. It gathers what is sent and writes once at the end of the turn. What
+// the socket does not take waits for it to be writable. No call here ever blocks, and none
+// allocates once the buffers have the size of the traffic.
 //
-// Bytes go straight from the loop's shared buffer to the delegate as long as the rest is small. Only a
-// frame that is larger than that gathers in a buffer of the connection's own, which grows with what has
-// arrived and never with what a length field announces.
+// Bytes go straight from the loop's shared buffer to the delegate as long as the rest is small.
+// Only a frame that is larger than that gathers in a buffer of the connection's own, which grows
+// with what has arrived and never with what a length field announces.
 //
-// A peer that dies may leave bytes behind that it has written. They are always delivered before the end is
-// told, also when the first to notice the death is a failed write.
+// A peer that dies may leave bytes behind that it has written. They are always delivered before the
+// end is told, also when the first to notice the death is a failed write.
 
 internal import CLinux
 internal import Glibc
@@ -30,11 +30,13 @@ package protocol ConnectionDelegate: AnyObject {
     /// - Returns: how many bytes it took; the rest comes again, with more behind it.
     func connection(_ connection: Connection, received bytes: UnsafeRawBufferPointer) -> Int
 
-    /// The connection has ended by itself and is closed. Told at most once, and never after `close()`.
+    /// The connection has ended by itself and is closed. Told at most once, and never after
+    /// `close()`.
     func connection(_ connection: Connection, closed reason: CloseReason)
 }
 
-/// One end of a stream socket. The loop holds it while it reads or waits to write; it holds its delegate until it ends.
+/// One end of a stream socket. The loop holds it while it reads or waits to write; it holds its
+/// delegate until it ends.
 @LoopActor
 package final class Connection: Watcher {
     /// The descriptor's number, -1 once it is closed.
@@ -44,7 +46,7 @@ package final class Connection: Watcher {
     /// The time of the loop at which bytes last went out, or began to wait for it.
     @exclusivity(unchecked) package internal(set) var lastProgress: UInt64
     /// Called when everything is written that had to wait for more than a turn.
-    package var onDrained: (@LoopActor () -> Void)?
+    @exclusivity(unchecked) package var onDrained: (@LoopActor () -> Void)?
 
     @exclusivity(unchecked) var delegate: (any ConnectionDelegate)?
     @exclusivity(unchecked) var kept = ByteQueue()
@@ -55,15 +57,17 @@ package final class Connection: Watcher {
     @exclusivity(unchecked) var isPaused = false
     @exclusivity(unchecked) var awaitsWritable = false
     @exclusivity(unchecked) private var isWatched = false
-    /// Received bytes wait although none are new: the delegate was paused, or asked to read from within a delivery.
-    var mustRedeliver = false
-    var mustDrain = false
-    /// The error of a failed write: nothing can be sent any more, and what the peer left is still to be read.
-    var writeFailure: Int32 = 0
-    var arrived: [Int32] = []
-    var departing: [Departing] = []
+    /// Received bytes wait although none are new: the delegate was paused, or asked to read from
+    /// within a delivery.
+    @exclusivity(unchecked) var mustRedeliver = false
+    @exclusivity(unchecked) var mustDrain = false
+    /// The error of a failed write: nothing can be sent any more, and what the peer left is still
+    /// to be read.
+    @exclusivity(unchecked) var writeFailure: Int32 = 0
+    @exclusivity(unchecked) var arrived: [Int32] = []
+    @exclusivity(unchecked) var departing: [Departing] = []
     /// Bytes that were taken for sending, and bytes that were sent, since the beginning.
-    var totalQueued: UInt64 = 0
+    @exclusivity(unchecked) var totalQueued: UInt64 = 0
 
     /// Descriptors that ride with the byte at `offset` of all that is sent.
     struct Departing {
@@ -91,8 +95,9 @@ package final class Connection: Watcher {
     /// Whether the connection has ended.
     package var isClosed: Bool { descriptor < 0 }
 
-    /// Whether reading stands still: the backpressure of a delegate that cannot take more. The end of the peer is
-    /// not noticed meanwhile. What was read already is offered again when reading goes on.
+    /// Whether reading stands still: the backpressure of a delegate that cannot take more. The end
+    /// of the peer is not noticed meanwhile. What was read already is offered again when reading
+    /// goes on.
     package var readingPaused: Bool {
         get { isPaused }
         set {
@@ -137,7 +142,8 @@ package final class Connection: Watcher {
         }
     }
 
-    /// Closes at once, without a word to the delegate. What waits to be written is lost. Does nothing the second time.
+    /// Closes at once, without a word to the delegate. What waits to be written is lost. Does
+    /// nothing the second time.
     package func close() {
         guard !isClosed else { return }
         if isWatched { EventLoop.shared.unwatch(descriptor) }
@@ -170,7 +176,8 @@ package final class Connection: Watcher {
         EventLoop.shared.attendLater(self)
     }
 
-    /// A paused connection with nothing to write is not watched at all: epoll reports a hang-up unasked, for ever.
+    /// A paused connection with nothing to write is not watched at all: epoll reports a hang-up
+    /// unasked, for ever.
     func updateInterest() {
         guard !isClosed else { return }
         var interest: Interest = []

@@ -10,9 +10,9 @@ extension Connection {
         case ended
     }
 
-    /// Reads until the socket has no more, and delivers it, paused or not: what a peer left behind that is about to be
-    /// declared dead. If the socket has ended, that is told as well. Called from within a delivery of this
-    /// connection, it happens right after it.
+    /// Reads until the socket has no more, and delivers it, paused or not: what a peer left behind
+    /// that is about to be declared dead. If the socket has ended, that is told as well. Called
+    /// from within a delivery of this connection, it happens right after it.
     package func readAll() {
         if isDelivering {
             mustDrain = true
@@ -55,7 +55,8 @@ extension Connection {
             let all = UnsafeRawBufferPointer(start: start, count: rest + count)
             let used = deliver(all)
             guard !isClosed else { return .ended }
-            // Bytes of the rest leave from the front of the queue; what is new and unused is added behind.
+            // Bytes of the rest leave from the front of the queue; what is new and unused is added
+            // behind.
             kept.consume(min(used, rest))
             kept.append(UnsafeRawBufferPointer(rebasing: all[max(used, rest)...]))
             return .read(count)

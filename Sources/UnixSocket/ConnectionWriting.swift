@@ -7,14 +7,16 @@ extension Connection {
     /// The number of bytes that wait to be written.
     package var pendingBytes: Int { output.count }
 
-    /// Takes `bytes` for sending; they are written at the end of the turn. Dropped if the connection has ended.
+    /// Takes `bytes` for sending; they are written at the end of the turn. Dropped if the
+    /// connection has ended.
     package func send(_ bytes: UnsafeRawBufferPointer) {
         guard canSend, bytes.count > 0 else { return }
         output.append(bytes)
         queued(bytes.count)
     }
 
-    /// Lets `write` put at most `room` bytes at the end of what waits to be sent and return how many it put.
+    /// Lets `write` put at most `room` bytes at the end of what waits to be sent and return how
+    /// many it put.
     package func send(room: Int, _ write: (UnsafeMutableRawBufferPointer) -> Int) {
         guard canSend, room > 0 else { return }
         let count = write(UnsafeMutableRawBufferPointer(rebasing: output.reserve(room)[..<room]))
@@ -23,8 +25,10 @@ extension Connection {
         queued(count)
     }
 
-    /// Takes `bytes` for sending, and duplicates of `descriptors` that arrive with the first of them.
-    /// - Throws: if there are no bytes to carry them, too many descriptors, or no room for the duplicates; nothing is sent then.
+    /// Takes `bytes` for sending, and duplicates of `descriptors` that arrive with the first of
+    /// them.
+    /// - Throws: if there are no bytes to carry them, too many descriptors, or no room for the
+    ///   duplicates; nothing is sent then.
     package func send(
         _ bytes: UnsafeRawBufferPointer, descriptors: [Int32]
     ) throws(SocketError) {
@@ -73,7 +77,8 @@ extension Connection {
         EventLoop.shared.flushLater(self)
     }
 
-    /// One write, or one for each message that carries descriptors. If something is left, waits to be writable.
+    /// One write, or one for each message that carries descriptors. If something is left, waits to
+    /// be writable.
     func writeOutput() {
         while !output.isEmpty, !isClosed {
             let wanted = departing.isEmpty ? output.count : stretch

@@ -1,12 +1,15 @@
 /// Every limit of the room, in one place.
 package enum SocketLimits {
-    /// The bytes that one connection may read in one turn, so that a flood does not starve the others.
+    /// The bytes that one connection may read in one turn, so that a flood does not starve the
+    /// others.
     package static let readBytes = 256 << 10
-    /// The rest of an unfinished frame up to this size waits in a small buffer and is joined in the shared scratch.
+    /// The rest of an unfinished frame up to this size waits in a small buffer and is joined in the
+    /// shared scratch.
     package static let smallRest = 16 << 10
     /// A buffer of up to this capacity is kept when it is empty.
     package static let keptCapacity = 64 << 10
-    /// A buffer of up to this capacity is kept while traffic makes use of it; a larger one is freed when empty.
+    /// A buffer of up to this capacity is kept while traffic makes use of it; a larger one is freed
+    /// when empty.
     package static let busyCapacity = 256 << 10
     /// The most that `readAll` takes from one connection; many times what a socket holds.
     package static let drainBytes = 64 << 20
@@ -23,7 +26,7 @@ package enum SocketLimits {
     /// The events that one turn takes from epoll.
     package static let eventsPerTurn = 1024
     /// The rounds of tasks in one turn, before descriptors get their turn again.
-    package static let jobRounds = 1024
+    package static let jobRounds = 64
     /// The bytes of a socket's path: `sun_path` less its end mark.
     package static let pathBytes = 107
 }

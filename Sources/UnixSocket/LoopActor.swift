@@ -1,12 +1,13 @@
 // One process, one thread, one loop.
 //
 // Everything that a process of this house does on its descriptors is isolated to `LoopActor`, whose
-// serial executor is the epoll loop. The compiler checks the isolation; at run time it costs nothing,
-// for `EventLoop.run()` is itself isolated and calls its watchers as plain functions.
+// serial executor is the epoll loop. The compiler checks the isolation; at run time it costs
+// nothing, for `EventLoop.run()` is itself isolated and calls its watchers as plain functions.
 //
-// The executor is a `TaskExecutor` as well. Continuations, `Task.value` and task groups resume through
-// the task's executor and not the actor's, and without this preference each would go over a thread of
-// the concurrency pool and back. Start root tasks with `EventLoop.spawn`; child tasks inherit it.
+// The executor is a `TaskExecutor` as well. Continuations, `Task.value` and task groups resume
+// through the task's executor and not the actor's, and without this preference each would go over a
+// thread of the concurrency pool and back. Start root tasks with `EventLoop.spawn`; child tasks
+// inherit it.
 
 internal import CLinux
 internal import Glibc
@@ -25,7 +26,8 @@ public actor LoopActor {
         Self.executor.asUnownedSerialExecutor()
     }
 
-    /// Runs `operation` as code of the actor; the caller must already be on the loop's thread, else the process traps.
+    /// Runs `operation` as code of the actor; the caller must already be on the loop's thread, else
+    /// the process traps.
     public static func assumeIsolated<T>(_ operation: @LoopActor () throws -> T) rethrows -> T {
         precondition(executor.isOnLoop, "this code runs on the event loop's thread only")
         // The precondition guards the cast: the closure type loses its isolation and nothing else.
@@ -37,22 +39,24 @@ public actor LoopActor {
 
 /// The event loop as the concurrency runtime sees it: a queue of jobs. Thread safe.
 public final class LoopExecutor: SerialExecutor, TaskExecutor {
-    private struct Inbox: ~Copyable {
-        var jobs: [UnownedJob] = []
-        var isSignalled = false
-    }
-
     /// An eventfd that becomes readable when another thread has left jobs.
     let wakeUp: Int32
-    private let inbox = Mutex(Inbox())
+    // A mutex of the C library and not of Synchronization, whose locking the thread sanitizer
+    // cannot see.
+    nonisolated(unsafe) private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(
+        capacity: 1)
+    // Guard: `mutex`.
+    nonisolated(unsafe) private var inbox: [UnownedJob] = []
+    nonisolated(unsafe) private var isSignalled = false
     private let owner = Atomic<UInt>(0)
     // Guard: touched only where `isOnLoop` holds.
     @exclusivity(unchecked) nonisolated(unsafe) private var local: [UnownedJob] = []
     @exclusivity(unchecked) nonisolated(unsafe) private var running: [UnownedJob] = []
 
     init() {
-        wakeUp = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
+        wakeUp = clx_eventfd()
         precondition(wakeUp >= 0, "no eventfd for the event loop: errno \(errno)")
+        pthread_mutex_init(mutex, nil)
     }
 
     /// Whether the caller is on the loop's thread.
@@ -73,11 +77,11 @@ public final class LoopExecutor: SerialExecutor, TaskExecutor {
             local.append(unowned)
             return
         }
-        let mustWake = inbox.withLock { inbox in
-            inbox.jobs.append(unowned)
-            defer { inbox.isSignalled = true }
-            return !inbox.isSignalled
-        }
+        pthread_mutex_lock(mutex)
+        inbox.append(unowned)
+        let mustWake = !isSignalled
+        isSignalled = true
+        pthread_mutex_unlock(mutex)
         if mustWake {
             var one: UInt64 = 1
             _ = write(wakeUp, &one, MemoryLayout<UInt64>.size)
@@ -89,7 +93,8 @@ public final class LoopExecutor: SerialExecutor, TaskExecutor {
         UnownedSerialExecutor(ordinary: self)
     }
 
-    /// Lets synchronous callbacks of the loop, which run outside of any task, pass isolation checks.
+    /// Lets synchronous callbacks of the loop, which run outside of any task, pass isolation
+    /// checks.
     public func isIsolatingCurrentContext() -> Bool? { isOnLoop }
 
     /// Traps off the loop.
@@ -103,15 +108,15 @@ public final class LoopExecutor: SerialExecutor, TaskExecutor {
     @LoopActor func collectInbox() {
         var count: UInt64 = 0
         _ = read(wakeUp, &count, MemoryLayout<UInt64>.size)
-        inbox.withLock { inbox in
-            inbox.isSignalled = false
-            local.append(contentsOf: inbox.jobs)
-            inbox.jobs.removeAll(keepingCapacity: true)
-        }
+        pthread_mutex_lock(mutex)
+        isSignalled = false
+        local.append(contentsOf: inbox)
+        inbox.removeAll(keepingCapacity: true)
+        pthread_mutex_unlock(mutex)
     }
 
-    /// Runs what is queued, and what that queues, in rounds; at most `rounds`, so that tasks which only yield to each
-    /// other do not keep the loop from its descriptors.
+    /// Runs what is queued, and what that queues, in rounds; at most `rounds`, so that tasks which
+    /// only yield to each other do not keep the loop from its descriptors.
     @LoopActor func runJobs(rounds: Int) {
         let serial = asUnownedSerialExecutor()
         let task = asUnownedTaskExecutor()

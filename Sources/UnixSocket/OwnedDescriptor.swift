@@ -46,7 +46,8 @@ package struct DescriptorPair: ~Copyable, Sendable {
     package mutating func takeSecond() -> OwnedDescriptor { second.take()! }
 }
 
-/// Two connected stream sockets, close-on-exec. Both block; a `Connection` never does, whatever its socket is set to.
+/// Two connected stream sockets, close-on-exec. Both block; a `Connection` never does, whatever its
+/// socket is set to.
 package func socketPair() throws(SocketError) -> DescriptorPair {
     var ends: [Int32] = [-1, -1]
     let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)

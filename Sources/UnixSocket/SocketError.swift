@@ -3,7 +3,8 @@ internal import Glibc
 /// What went wrong with a socket or a descriptor, where, and what to do about it.
 package struct SocketError: Error, Equatable, Sendable, CustomStringConvertible {
     package enum Code: String, Sendable {
-        /// The name of an instance holds other characters than `[A-Za-z0-9._-]`, or not 1 to 64 of them.
+        /// The name of an instance holds other characters than `[A-Za-z0-9._-]`, or not 1 to 64 of
+        /// them.
         case badName
         /// The path does not fit into a socket address.
         case pathTooLong

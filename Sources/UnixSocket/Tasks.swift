@@ -3,8 +3,8 @@
 internal import Glibc
 
 extension EventLoop {
-    /// Makes the calling thread, which is the main thread of a program, the loop's; runs `prepare`, then the loop
-    /// until `stop`.
+    /// Makes the calling thread, which is the main thread of a program, the loop's; runs `prepare`,
+    /// then the loop until `stop`.
     package nonisolated static func runMain<Failure: Error>(
         _ prepare: @LoopActor () throws(Failure) -> Void
     ) throws(Failure) {

@@ -17,8 +17,9 @@ package struct Timer: Sendable {
 
 /// Actions ordered by deadline, equal deadlines by the order in which they were scheduled.
 ///
-/// A binary heap of small nodes; each names a slot that holds the action and knows where its node stands, so that
-/// cancelling needs no search. A slot's generation tells a timer from the one that had the slot before.
+/// A binary heap of small nodes; each names a slot that holds the action and knows where its node
+/// stands, so that cancelling needs no search. A slot's generation tells a timer from the one that
+/// had the slot before.
 struct TimerHeap {
     private struct Node {
         var deadline: UInt64
@@ -40,7 +41,8 @@ struct TimerHeap {
     private var nodes: [Node] = []
     private var slots: [Slot] = []
     private var free: [Int] = []
-    /// The number of the next timer: a mark that tells the timers of one turn from those that they schedule.
+    /// The number of the next timer: a mark that tells the timers of one turn from those that they
+    /// schedule.
     private(set) var nextSequence: UInt64 = 0
 
     var count: Int { nodes.count }
