@@ -167,7 +167,8 @@ package struct KeyParser: Sendable {
             let isWhole = held.count <= Self.mostParameters
             let parameters = held
             reset()
-            if isWhole { finish(parameters, byte) }
+            // `CSI R` is the answer to a question for the cursor; F3 is sent as `ESC O R`.
+            if isWhole, byte != 0x52 { finish(parameters, byte) }
         default: ground(byte, isAlt: false)
         }
     }

@@ -14,8 +14,9 @@ struct LibraryView {
 
     /// Cells between two columns.
     private static let gap = 2
-    /// Cells that the name keeps before a column is shown.
+    /// Cells that the name keeps before the first column is shown, and before each other one.
     private static let narrowestName = 10
+    private static let narrowName = 18
 
     private var columns: [Column] {
         let offset = model.settings.utcOffset
@@ -36,9 +37,8 @@ struct LibraryView {
         var shown: [Column] = []
         var used = 2
         for column in columns {
-            guard used + Self.gap + column.width + Self.narrowestName <= frame.size.columns else {
-                break
-            }
+            let name = shown.isEmpty ? Self.narrowestName : Self.narrowName
+            guard used + Self.gap + column.width + name <= frame.size.columns else { break }
             shown.append(column)
             used += Self.gap + column.width
         }

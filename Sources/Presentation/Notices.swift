@@ -6,6 +6,9 @@ struct Notices {
         let style: Style
     }
 
+    /// From here on the key that dismisses an error has its word beside it.
+    private static let columnsWithWords = 50
+
     static func lines(of model: Model) -> [Line] {
         error(of: model) + connection(of: model)
     }
@@ -13,11 +16,12 @@ struct Notices {
     private static func error(of model: Model) -> [Line] {
         guard let notice = model.notice else { return [] }
         let more = model.noticeCount > 1 ? "+\(model.noticeCount - 1)  " : ""
-        let aside = "\(more)x dismiss"
+        let isNarrow = model.size.columns < columnsWithWords
+        let aside = isNarrow ? "x" : "\(more)x dismiss"
         let place = notice.symbol.map { " (\($0))" } ?? ""
         let text = "✗ \(notice.code): \(notice.message)\(place)"
         // The first row leaves room for what stands at its right.
-        let width = max(model.size.columns - aside.count - 4, model.size.columns / 2)
+        let width = max(model.size.columns - aside.count - 3, model.size.columns / 2)
         let rows = SafeText.wrap(text, columns: width, lines: Layout.noticeRows(in: model.size))
         return rows.enumerated().map { index, row in
             Line(text: row, aside: index == 0 ? aside : "", style: .alarm)
@@ -45,8 +49,8 @@ struct Notices {
             frame.fill(row: row, column: 0, width: columns, style: line.style)
             let used = frame.put(
                 line.text, row: row, column: 1, width: columns - 2, style: line.style)
-            let room = columns - used - 5
-            if !line.aside.isEmpty, room >= min(SafeText(line.aside).width, 12) {
+            let room = columns - used - 3
+            if !line.aside.isEmpty, room >= min(SafeText(line.aside).width, 11) {
                 frame.put(
                     line.aside, row: row, endingAt: columns - 1, width: room, style: line.style)
             }

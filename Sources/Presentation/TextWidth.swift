@@ -6,7 +6,10 @@
 package enum TextWidth {
     package static func of(_ scalar: Unicode.Scalar) -> Int {
         let value = scalar.value
-        if value < 0x300 { return value < 0x20 || (0x7F...0x9F).contains(value) ? 0 : 1 }
+        if value < 0x300 {
+            let isShown = value >= 0x20 && !(0x7F...0x9F).contains(value) && !joins(scalar)
+            return isShown ? 1 : 0
+        }
         if isWide(value) { return joins(scalar) ? 0 : 2 }
         return joins(scalar) ? 0 : 1
     }
@@ -14,7 +17,8 @@ package enum TextWidth {
     /// Whether the scalar belongs to the cell before it.
     static func joins(_ scalar: Unicode.Scalar) -> Bool {
         let value = scalar.value
-        if value < 0x300 { return false }
+        // A soft hyphen is seen at the end of a line only, and here no line is broken at one.
+        if value < 0x300 { return value == 0xAD }
         if (0x1160...0x11FF).contains(value) || (0xD7B0...0xD7FF).contains(value) { return true }
         switch scalar.properties.generalCategory {
         case .nonspacingMark, .enclosingMark, .format: return true
@@ -26,7 +30,7 @@ package enum TextWidth {
     /// cursor is not taken for granted.
     static func isDisputed(_ scalar: Unicode.Scalar) -> Bool {
         let value = scalar.value
-        if value < 0x300 { return value == 0xAD }
+        if value < 0x300 { return false }
         if (0x2500...0x259F).contains(value) { return false }
         if (0x3041...0x4DBF).contains(value) || (0x4E00...0x9FFF).contains(value) { return false }
         return !(0x370...0x52F).contains(value) && !(0xAC00...0xD7A3).contains(value)
