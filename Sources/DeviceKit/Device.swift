@@ -22,7 +22,7 @@ public enum Device {
     /// provides; what it throws ends the process with a line on standard error.
     public static func serve(_ setup: @LoopActor (Bindings) throws -> Void) -> Never {
         signal(SIGPIPE, SIG_IGN)
-        //LIFELINE clx_arm_lifeline(4)
+        clx_arm_lifeline(4)
         do {
             try EventLoop.runMain { () throws(KernelError) in
                 let bindings = Bindings()
@@ -53,7 +53,14 @@ public final class Bindings {
     /// The code of every name, in the order in which the kernel counts them.
     private(set) var bodies: [StageBody] = []
 
+    private(set) var starters: [@LoopActor (Start) -> Void] = []
+
     init() {}
+
+    /// Does something when this process is ready, outside of any flow.
+    public func onReady(_ starter: @escaping @LoopActor (Start) -> Void) {
+        starters.append(starter)
+    }
 
     /// Answers a symbol with a handler.
     public func bind<P, O>(
@@ -89,5 +96,21 @@ public final class Bindings {
             if let body = stage.body { bodies.append(body) }
         }
         if let body = pipe.last?.body { bodies.append(body) }
+    }
+}
+
+/// What a device may do when it is ready.
+@LoopActor
+public struct Start {
+    let runtime: DeviceRuntime
+
+    /// How often a region has been changed in this life of the kernel.
+    public func revision<R: Region>(of region: R.Type) -> Revision {
+        runtime.mirror.regions[R.region]?.revision ?? Revision(epoch: 0, counter: 0)
+    }
+
+    /// Sends a command. How it ends is told in `Kernel.Errors`.
+    public func dispatch<P, O>(_ symbol: Symbol<P, O>, _ payload: P) {
+        runtime.dispatch(symbol, payload)
     }
 }

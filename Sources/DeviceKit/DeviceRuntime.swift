@@ -30,6 +30,7 @@ final class DeviceRuntime: LinkDelegate {
     private var work: [Work] = []
     private var next = 0
     private var isDraining = false
+    private var lastDispatch: UInt64 = 0
     /// Regions of the welcome that have not come yet; the device is ready when they have.
     private var missing: Set<String> = []
 
@@ -83,6 +84,8 @@ final class DeviceRuntime: LinkDelegate {
             isDraining = true
             endIfDrained()
         case .ping(let number): link.send { $0.pong(number) }
+        case .reply(_, .failure(let error)):
+            Device.complain("a command was not accepted: \(error)")
         case .pong, .reply, .accepted: break
         }
     }
@@ -94,12 +97,17 @@ final class DeviceRuntime: LinkDelegate {
     private func greet(_ welcome: Welcome) {
         epoch = welcome.epoch
         missing = Set(welcome.regions)
-        if missing.isEmpty { link?.send { $0.ready() } }
+        if missing.isEmpty { serve() }
     }
 
     private func arrived(_ region: String) {
         guard missing.remove(region) != nil, missing.isEmpty else { return }
+        serve()
+    }
+
+    private func serve() {
         link?.send { $0.ready() }
+        for starter in bindings.starters { starter(Start(runtime: self)) }
     }
 
     private func keep(_ apply: () throws -> Void) {
@@ -248,6 +256,18 @@ final class DeviceRuntime: LinkDelegate {
                         PeerMessage.Offer(region: $0.region, base: $0.base, patch: $0.patch)
                     })
             }
+        }
+    }
+
+    func dispatch<P, O>(_ symbol: Symbol<P, O>, _ payload: P) {
+        guard let link else { return }
+        do {
+            let bytes = try symbol.payload.encode(payload, coding)
+            let number = link.number(of: symbol.name)
+            lastDispatch += 1
+            link.send { $0.dispatch(id: lastDispatch, symbol: number, key: nil, bytes) }
+        } catch {
+            Device.complain("\(symbol.name) was not dispatched: \(error)")
         }
     }
 

@@ -37,7 +37,7 @@ public final class Kernel {
         let kernel = Kernel()
         do {
             let path = try SocketPath(name: instance)
-            let descriptor = try UnixSocket.connect(path: path.path)
+            let descriptor = try UnixSocket.connect(path: path)
             kernel.link = Link(descriptor, delegate: kernel)
         } catch {
             throw KernelError(

@@ -1,5 +1,5 @@
 public import Control
-public import UnixSocket
+internal import UnixSocket
 public import Values
 internal import Wire
 

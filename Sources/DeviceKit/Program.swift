@@ -1,10 +1,25 @@
 @_exported public import Control
-public import UnixSocket
+@_exported public import UnixSocket
 @_exported public import Values
+internal import CLinux
 internal import Glibc
 
 /// The actor on which handlers and clients run: the process's only thread.
 public typealias LoopActor = UnixSocket.LoopActor
+
+/// The environment of this process.
+public enum Environment {
+    /// Every `NAME=value`.
+    public static var all: [String] {
+        guard var next = clx_environ() else { return [] }
+        var all: [String] = []
+        while let entry = next.pointee {
+            all.append(String(cString: entry))
+            next += 1
+        }
+        return all
+    }
+}
 
 /// A program that is a client: it runs on the loop and ends with an exit code.
 public enum Program {

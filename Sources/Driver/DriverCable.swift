@@ -4,7 +4,7 @@ package import Values
 import Wire
 
 /// What the hub says, as bytes.
-extension Driver: Cable {
+extension CableDriver: Cable {
     package func visit(_ order: borrowing VisitOrder) {
         output.visit(
             number: order.number, symbol: UInt64(order.symbol), flow: order.flow,

@@ -1,1 +1,234 @@
-// The room Supervisor.
+// The parent of the device processes: the real half of `Policy`.
+//
+// What the system and the delegate tell becomes an event; the policy answers with actions, which are done in order
+// before the next event is taken. So a call of the supervisor from inside a call of the delegate takes effect after
+// it, and nothing here is entered twice.
+
+internal import Glibc
+package import UnixSocket
+
+@LoopActor
+package final class Supervisor {
+    /// One device as it is shown and started.
+    struct Entry {
+        let spec: DeviceSpec
+        let log: DeviceLog
+        var state = DeviceState.stopped
+        var reason = ""
+        var incarnation = 0
+        var starts = 0
+        var lastExit = ""
+        var errorLines: [String] = []
+        var isDirty = false
+    }
+
+    weak var delegate: (any SupervisorDelegate)?
+    var policy: Policy
+    var entries: [String: Entry] = [:]
+    let order: [String]
+    var children: [ChildProcess] = []
+    var memoryKiller = MemoryKiller()
+
+    private var events: [PolicyEvent] = []
+    private var isHandling = false
+    private var timer: Timer?
+    private var timerAt = UInt64.max
+    /// What the death that is being handled has settled so far.
+    var verdicts: [(visit: UInt64, verdict: VisitVerdict)] = []
+    private var refusal: String?
+
+    /// - Parameters:
+    ///   - specs: in the order of start; a name that comes twice counts once.
+    ///   - logs: the folder of the devices' log files; nil: lines go to the delegate alone.
+    package init(
+        _ specs: [DeviceSpec], delegate: any SupervisorDelegate, logs: String? = nil
+    ) {
+        _ = HostLimits.inherited
+        self.delegate = delegate
+        policy = Policy(specs.map(\.profile))
+        order = policy.names
+        for spec in specs where entries[spec.name] == nil {
+            let name = spec.name
+            let log = DeviceLog(name, folder: logs) { [weak delegate] stream, line in
+                delegate?.log(name, stream, line)
+            }
+            entries[name] = Entry(spec: spec, log: log)
+        }
+    }
+
+    // MARK: What the hub says
+
+    /// Starts every device.
+    package func boot() { post(.boot) }
+
+    /// The device has declared itself ready. `until`: the longest deadline, in seconds, of a flow inside the process
+    /// that it replaces in a swap.
+    package func ready(
+        _ device: String, incarnation: Int, until: Double = PolicyNumbers.finishing
+    ) {
+        post(.ready(device: device, incarnation: incarnation, until: until))
+    }
+
+    /// The cable has ended or broke the protocol; the process may be alive.
+    package func cableClosed(_ device: String, incarnation: Int) {
+        post(.cableClosed(device: device, incarnation: incarnation))
+    }
+
+    /// No flow is inside the old process of a swap any more.
+    package func drained(_ device: String, incarnation: Int) {
+        post(.drained(device: device, incarnation: incarnation))
+    }
+
+    /// A visit returned; needed only while `watchesReturns`.
+    package func returned(_ device: String, incarnation: Int, _ key: VisitKey) {
+        post(.returned(device: device, incarnation: incarnation, key: key))
+    }
+
+    package func watchesReturns(_ device: String) -> Bool { policy.watchesReturns(device) }
+    package func hasCharges(_ device: String) -> Bool { policy.hasCharges(device) }
+    package func verdict(_ device: String, _ key: VisitKey) -> DeliveryVerdict {
+        policy.verdict(device, key)
+    }
+
+    // MARK: What the operator says
+
+    package func stop(_ device: String) { post(.stop(device)) }
+    package func start(_ device: String) { post(.start(device)) }
+    package func restart(_ device: String) { post(.restart(device)) }
+
+    /// Replaces the process by a new one without a gap.
+    /// - Returns: why it is not done, or nil.
+    package func swap(_ device: String) -> String? {
+        refusal = nil
+        post(.swap(device))
+        return refusal
+    }
+
+    /// Sends a signal to the process of the device; KILL goes to its whole group and is a wish, not a failure.
+    /// - Returns: false if the device has no process.
+    @discardableResult
+    package func kill(_ device: String, signal: Int32 = SIGKILL) -> Bool {
+        guard let main = policy.main(of: device), let child = child(device, main) else {
+            return false
+        }
+        if signal == SIGKILL {
+            post(.kill(device))
+        } else {
+            child.signalProcess(signal)
+        }
+        return true
+    }
+
+    /// Ends every device, in the reverse order of their start; `exited` follows. The second call kills what is left.
+    package func shutdown() { post(.shutdown) }
+
+    /// The worst time in seconds that `shutdown` takes.
+    package var longestShutdown: Double { policy.longestClose }
+
+    /// Every device, in the order of start.
+    package var statuses: [DeviceStatus] { order.compactMap { status($0) } }
+
+    package func status(_ device: String) -> DeviceStatus? {
+        guard let entry = entries[device] else { return nil }
+        let main = policy.main(of: device)
+        return DeviceStatus(
+            name: device, state: entry.state, pid: main.flatMap { child(device, $0)?.pid } ?? 0,
+            incarnation: main ?? entry.incarnation, restarts: max(0, entry.starts - 1),
+            lastExit: entry.lastExit, reason: entry.reason, errorLines: entry.errorLines)
+    }
+
+    // MARK: Turning
+
+    /// Monotonic time in seconds, as the policy takes it.
+    package static var now: Double { Double(Clock.monotonic) / 1e9 }
+
+    func child(_ device: String, _ incarnation: Int) -> ChildProcess? {
+        children.first { $0.incarnation == incarnation && $0.device == device }
+    }
+
+    func post(_ event: PolicyEvent) {
+        events.append(event)
+        guard !isHandling else { return }
+        isHandling = true
+        while !events.isEmpty {
+            let event = events.removeFirst()
+            for action in policy.handle(event, at: Self.now) { perform(action) }
+            tellChanges()
+        }
+        isHandling = false
+        armTimer()
+    }
+
+    private func perform(_ action: PolicyAction) {
+        switch action {
+        case .spawn(let device, let incarnation): spawn(device, incarnation)
+        case .drain(let device, let incarnation):
+            delegate?.drain(device, incarnation: incarnation)
+        case .term(let device, let incarnation): child(device, incarnation)?.signalGroup(SIGTERM)
+        case .kill(let device, let incarnation): child(device, incarnation)?.signalGroup(SIGKILL)
+        case .ping(let device, let incarnation): delegate?.ping(device, incarnation: incarnation)
+        case .cancel(let device, let incarnation, let visit):
+            delegate?.cancel(device, incarnation: incarnation, visit: visit)
+        case .settle(_, _, let visit, let verdict): verdicts.append((visit, verdict))
+        case .buried(let device, let incarnation, let death): buried(device, incarnation, death)
+        case .refuse(let device, let state): delegate?.refuse(device, state)
+        case .show(let device, let state, let reason):
+            entries[device]?.state = state
+            entries[device]?.reason = reason
+            entries[device]?.isDirty = true
+        case .swapFailed(let device, let reason): delegate?.swapFailed(device, reason: reason)
+        case .refused(_, let reason): refusal = reason
+        case .exit:
+            tellChanges()
+            delegate?.exited()
+        }
+    }
+
+    private func tellChanges() {
+        for name in order where entries[name]?.isDirty == true {
+            entries[name]?.isDirty = false
+            if let status = status(name) { delegate?.changed(status) }
+        }
+    }
+
+    // MARK: The tick
+
+    private func armTimer() {
+        guard policy.needsTicks else {
+            timer?.cancel()
+            timer = nil
+            timerAt = .max
+            return
+        }
+        let wait = min(PolicyNumbers.tick, policy.dueIn ?? PolicyNumbers.tick)
+        // A hair late rather than a hair early, which would cost a second tick.
+        let deadline = Clock.monotonic &+ UInt64(wait * 1e9) &+ 1_000_000
+        if timer != nil, timerAt <= deadline { return }
+        timer?.cancel()
+        timerAt = deadline
+        timer = EventLoop.shared.schedule(at: deadline) { [weak self] in self?.tick() }
+    }
+
+    private func tick() {
+        timer = nil
+        timerAt = .max
+        let now = Clock.monotonic
+        memoryKiller.tick(at: Double(now) / 1e9)
+        var readings: [ProcessReading] = []
+        readings.reserveCapacity(children.count)
+        for child in children {
+            for log in child.logs { log.tick(now: now) }
+            readings.append(read(child))
+        }
+        post(.tick(readings))
+    }
+
+    private func read(_ child: ChildProcess) -> ProcessReading {
+        let load = delegate?.open(child.device, incarnation: child.incarnation) ?? ProcessLoad()
+        let page = child.readPage()
+        let held = child.held(page, isIdle: load.open.isEmpty)
+        return ProcessReading(
+            device: child.device, incarnation: child.incarnation, page: page,
+            stopped: held.stopped, traced: held.traced, load: load)
+    }
+}

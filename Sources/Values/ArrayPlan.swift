@@ -1,6 +1,6 @@
-/// How one array becomes another: elements are removed from the end on, the kept ones are moved into
-/// their order, missing ones are added from the start on, and then each stands at its final index, where
-/// its content can change.
+/// How one array becomes another: elements are removed from the end on, the kept ones are moved
+/// into their order, missing ones are added from the start on, and then each stands at its final
+/// index, where its content can change.
 ///
 /// The longest run of kept elements that are in order already stays where it is; only others move.
 ///
@@ -125,8 +125,8 @@ private struct Matching {
 
     /// The moves that bring the kept elements into the order of the new array.
     ///
-    /// Between two elements that stay lie first those that were moved there, then those that still wait
-    /// for their move. So the place of each is a sum of counts, which two Fenwick trees keep.
+    /// Between two elements that stay lie first those that were moved there, then those that still
+    /// wait for their move. So the place of each is a sum of counts, which two Fenwick trees keep.
     func moves() -> [(from: Int, to: Int)] {
         let kept = target.compactMap { $0 }
         guard kept.contains(where: { !stays[$0] }) else { return [] }

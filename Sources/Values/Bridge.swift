@@ -25,7 +25,8 @@ extension Value {
         milliseconds(secondsSince1970: date.timeIntervalSince1970)
     }
 
-    /// The milliseconds of a time, rounded; nil outside of ``dateRange`` and for what is not finite.
+    /// The milliseconds of a time, rounded; nil outside of ``dateRange`` and for what is not
+    /// finite.
     public static func milliseconds(secondsSince1970 seconds: Double) -> Int64? {
         guard let sum = Int64(exactly: (seconds * 1000).rounded()), dateRange.contains(sum) else {
             return nil
@@ -41,8 +42,8 @@ extension Date {
     }
 }
 
-/// The same value under the type that it is known to have: where generic code has found that `Wanted` is
-/// the type of `value`, this says so to the compiler without a dynamic cast.
+/// The same value under the type that it is known to have: where generic code has found that
+/// `Wanted` is the type of `value`, this says so to the compiler without a dynamic cast.
 @inline(__always)
 package func reinterpret<Known, Wanted>(_ value: Known, as type: Wanted.Type) -> Wanted {
     unsafeBitCast(value, to: type)

@@ -47,8 +47,9 @@ public struct CodingError: Error, Sendable, Equatable, CustomStringConvertible {
 }
 
 extension CodingError {
-    /// The error as it looks from one step further out. Paths are made while an error travels outward, so
-    /// that coding that succeeds never keeps one. Errors of the application itself stay as they are.
+    /// The error as it looks from one step further out. Paths are made while an error travels
+    /// outward, so that coding that succeeds never keeps one. Errors of the application itself stay
+    /// as they are.
     package static func within(
         _ prefix: [any CodingKey], _ key: (any CodingKey)?, _ error: any Error
     ) -> any Error {

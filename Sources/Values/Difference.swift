@@ -1,9 +1,10 @@
 extension Patch {
     /// A patch that leads from one value to another.
     ///
-    /// It is small for what usually changes: a field, elements that are appended, inserted, removed or
-    /// moved. Elements of arrays that are maps with a member `id` are recognised by it, others by their
-    /// whole content. Wherever changes would take more bytes than the new value, the value is replaced.
+    /// It is small for what usually changes: a field, elements that are appended, inserted, removed
+    /// or moved. Elements of arrays that are maps with a member `id` are recognised by it, others
+    /// by their whole content. Wherever changes would take more bytes than the new value, the value
+    /// is replaced.
     ///
     /// - Complexity: near linear in the size of both values, even where every element has moved.
     public static func difference(from old: Value, to new: Value) -> Patch {
@@ -25,12 +26,13 @@ struct Comparison {
     private static let operationCost = 12
 
     mutating func compare(_ old: Value, _ new: Value) {
-        if old == new { return }
         let mark = (count: operations.count, cost: cost)
         switch (old, new) {
         case (.map(let old), .map(let new)): compareMembers(old, new)
         case (.array(let old), .array(let new)): compareItems(old, new)
-        default: return append(.replace(path, new), new)
+        default:
+            if old != new { append(.replace(path, new), new) }
+            return
         }
         let spent = cost - mark.cost
         let whole = Self.operationCost + pathCost
@@ -81,7 +83,10 @@ struct Comparison {
                 continue
             }
             let member = new[index].value
-            if member != value { changed.append((key, value, member)) }
+            // Two containers are compared once only, further in.
+            if value.isContainer && member.isContainer || member != value {
+                changed.append((key, value, member))
+            }
         }
         for (key, value) in new {
             guard let index = old.index(forKey: key), old[index].key.hasSameBytes(as: key) else {
@@ -89,7 +94,8 @@ struct Comparison {
                 continue
             }
         }
-        // Removals go first: a key may come back in another spelling that is canonically equivalent.
+        // Removals go first: a key may come back in another spelling that is canonically
+        // equivalent.
         changed.sort {
             ($0.new == nil) == ($1.new == nil) ? $0.key.precedesInBytes($1.key) : $0.new == nil
         }
@@ -121,6 +127,15 @@ struct Comparison {
         for change in plan.changes {
             let (before, after) = (old[start + change.old], new[start + change.new])
             within("\(start + change.new)") { $0.compare(before, after) }
+        }
+    }
+}
+
+extension Value {
+    fileprivate var isContainer: Bool {
+        switch self {
+        case .array, .map: true
+        default: false
         }
     }
 }

@@ -1,9 +1,9 @@
 extension Value {
     /// Reads the JSON that ``json(pretty:)`` prints, and any other that says a value.
     ///
-    /// A number without fraction and exponent is an integer if 64 bits hold it, else a double. Refused are
-    /// keys that stand twice, half surrogate pairs, numbers that no double holds, more than
-    /// ``depthLimit`` levels, and maps with one key that begins with `$` and names no form.
+    /// A number without fraction and exponent is an integer if 64 bits hold it, else a double.
+    /// Refused are keys that stand twice, half surrogate pairs, numbers that no double holds, more
+    /// than ``depthLimit`` levels, and maps with one key that begins with `$` and names no form.
     public static func parse(json: String) throws(JSONError) -> Value {
         var json = json
         let result = json.withUTF8 { text -> Result<Value, JSONError> in
@@ -18,7 +18,8 @@ extension Value {
     }
 }
 
-/// What one JSON value says, before it is known whether it stands inside of a form such as `{"$map": …}`.
+/// What one JSON value says, before it is known whether it stands inside of a form such as
+/// `{"$map": …}`.
 private struct JSONNode {
     var value: Value
     var isString = false

@@ -1,13 +1,13 @@
-// The JSON of a value is injective: two values never have the same text, and the parser gives back what
-// was printed.
+// The JSON of a value is injective: two values never have the same text, and the parser gives back
+// what was printed.
 //
 //   int       digits                        double    always with "." or an exponent
 //   uuid      "1b4e28ba-2fa1-…"             date      "2026-11-30T05:46:59.123Z"
 //   bytes     {"$bytes": base64url}         text      a string
 //
-// What could be taken for something else is wrapped: a text in exactly the form of a UUID or date is
-// {"$text": …}, a map whose only key begins with "$" is {"$map": {…}}. A date that RFC 3339 cannot
-// say is {"$date": milliseconds}; no coder lets one in.
+// What could be taken for something else is wrapped: a text in exactly the form of a UUID or date
+// is {"$text": …}, a map whose only key begins with "$" is {"$map": {…}}. A date that RFC 3339
+// cannot say is {"$date": milliseconds}; no coder lets one in.
 
 extension Value {
     /// The value as JSON (RFC 8259), keys in the order of their bytes.

@@ -27,8 +27,8 @@ public struct Patch: Sendable, Hashable {
     /// Whether this changes nothing.
     public var isEmpty: Bool { operations.isEmpty }
 
-    /// How much `copy` may add in one patch, in bytes of ``Value/weight(limit:)``: each copy can double
-    /// the value, and thirty would fill the memory of whoever prints it.
+    /// How much `copy` may add in one patch, in bytes of ``Value/weight(limit:)``: each copy can
+    /// double the value, and thirty would fill the memory of whoever prints it.
     public static let copyLimit = 16 * 1024 * 1024
 }
 

@@ -1,9 +1,10 @@
 /// A tree of data: what regions hold, what patches change, what the shell prints.
 ///
-/// The leaves are those of JSON with three refinements that keep a value exact on its way through text
-/// and bytes: integers are apart from doubles, bytes are apart from text, and dates and UUIDs are
-/// leaves of their own. Equality is exact: texts and keys are compared byte by byte (two spellings of
-/// "é" are two paths on a disk), doubles by their bits, and `int(1)` is not `double(1)`.
+/// The leaves are those of JSON with three refinements that keep a value exact on its way through
+/// text and bytes: integers are apart from doubles, bytes are apart from text, and dates and UUIDs
+/// are leaves of their own. Equality is exact: texts and keys are compared byte by byte (two
+/// spellings of "é" are two paths on a disk), doubles by their bits, and `int(1)` is not
+/// `double(1)`.
 public enum Value: Sendable {
     case null
     case bool(Bool)
@@ -19,7 +20,8 @@ public enum Value: Sendable {
     case date(Int64)
     case uuid(UUIDBytes)
 
-    /// How many arrays and maps may stand inside each other; coders, parser and patches refuse more.
+    /// How many arrays and maps may stand inside each other; coders, parser and patches refuse
+    /// more.
     public static let depthLimit = 64
 
     /// The years 0001 to 9999 in milliseconds since 1970, in UTC.
@@ -167,7 +169,8 @@ extension Value {
     }
 }
 
-// There is no nil literal: it would make `value["key"] == nil` and `condition ? value : nil` mean null.
+// There is no nil literal: it would make `value["key"] == nil` and `condition ? value : nil` mean
+// null.
 extension Value: ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
     ExpressibleByFloatLiteral, ExpressibleByStringLiteral, ExpressibleByArrayLiteral,
     ExpressibleByDictionaryLiteral

@@ -32,8 +32,8 @@ extension Value: Codable {
         }
     }
 
-    /// Reads what any coder holds; it has no dates, UUIDs and bytes of its own, so they come as text,
-    /// numbers and arrays.
+    /// Reads what any coder holds; it has no dates, UUIDs and bytes of its own, so they come as
+    /// text, numbers and arrays.
     public init(from decoder: any Decoder) throws {
         if let container = try? decoder.container(keyedBy: MemberKey.self) {
             var members: [String: Value] = [:]

@@ -2,17 +2,17 @@ import FoundationEssentials
 
 /// Reads `Codable` types from values.
 ///
-/// It is lenient between leaves that a writer who knows no types cannot tell apart: a `String` may stand as
-/// a UUID or date (it gets the canonical text), a `UUID` or `Date` as text, a `Double` as an integer, an
-/// integer as a double without a fraction.
+/// It is lenient between leaves that a writer who knows no types cannot tell apart: a `String` may
+/// stand as a UUID or date (it gets the canonical text), a `UUID` or `Date` as text, a `Double` as
+/// an integer, an integer as a double without a fraction.
 public struct ValueDecoder: Sendable {
     /// Makes a decoder; it keeps nothing between two values.
     public init() {}
 
     /// Something decodable of a value.
     ///
-    /// - Throws: ``CodingError`` with the path to what was not as expected, or whatever the type's own
-    ///   `init(from:)` throws.
+    /// - Throws: ``CodingError`` with the path to what was not as expected, or whatever the type's
+    ///   own `init(from:)` throws.
     public func decode<T: Decodable>(_ type: T.Type, from value: Value) throws -> T {
         do {
             return try ValueSource.decode(type, from: value, depth: 0)
@@ -26,7 +26,8 @@ public struct ValueDecoder: Sendable {
 private struct ValueSource: Decoder {
     let value: Value
     let depth: Int
-    /// The way from the value whose `init(from:)` runs to this place; empty but in nested containers.
+    /// The way from the value whose `init(from:)` runs to this place; empty but in nested
+    /// containers.
     let codingPath: [any CodingKey]
     var userInfo: [CodingUserInfoKey: Any] { [:] }
 

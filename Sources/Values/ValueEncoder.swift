@@ -2,16 +2,17 @@ import FoundationEssentials
 
 /// Writes `Codable` types as values.
 ///
-/// UUIDs, dates and `[UInt8]` become leaves of their own; a date is rounded to milliseconds. Doubles that
-/// are not finite, integers beyond 64 signed bits and dates outside of ``Value/dateRange`` are refused.
+/// UUIDs, dates and `[UInt8]` become leaves of their own; a date is rounded to milliseconds.
+/// Doubles that are not finite, integers beyond 64 signed bits and dates outside of
+/// ``Value/dateRange`` are refused.
 public struct ValueEncoder: Sendable {
     /// Makes an encoder; it keeps nothing between two values.
     public init() {}
 
     /// The value of something encodable.
     ///
-    /// - Throws: ``CodingError`` with the path to what could not be written, or whatever the type's own
-    ///   `encode(to:)` throws.
+    /// - Throws: ``CodingError`` with the path to what could not be written, or whatever the type's
+    ///   own `encode(to:)` throws.
     public func encode<T: Encodable>(_ value: T) throws -> Value {
         do {
             return try ValueBuilder.value(value, depth: 0)
@@ -21,8 +22,8 @@ public struct ValueEncoder: Sendable {
     }
 }
 
-/// The place of one value while it is made. Containers may be kept and used in any order, so each nested
-/// one is a builder of its own until the outermost is finished.
+/// The place of one value while it is made. Containers may be kept and used in any order, so each
+/// nested one is a builder of its own until the outermost is finished.
 private final class ValueBuilder: Encoder {
     enum Shape {
         case empty
@@ -32,7 +33,8 @@ private final class ValueBuilder: Encoder {
     }
 
     let depth: Int
-    /// The way from the value whose `encode(to:)` runs to this place; empty but in nested containers.
+    /// The way from the value whose `encode(to:)` runs to this place; empty but in nested
+    /// containers.
     let codingPath: [any CodingKey]
     var userInfo: [CodingUserInfoKey: Any] { [:] }
 

@@ -40,7 +40,8 @@ extension Value {
         }
     }
 
-    /// Equality as RFC 6902 §4.6 wants it of `test`: numbers are equal by value, whatever their kind.
+    /// Equality as RFC 6902 §4.6 wants it of `test`: numbers are equal by value, whatever their
+    /// kind.
     func matches(_ other: Value) -> Bool {
         switch (self, other) {
         case (.int(let int), .double(let double)), (.double(let double), .int(let int)):

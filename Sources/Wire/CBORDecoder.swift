@@ -11,8 +11,8 @@ package struct CBORDecoder: Sendable {
 
     /// Reads one value that takes all of the bytes.
     ///
-    /// - Throws: ``CodingError`` with the path to what was not as expected, or whatever the type's own
-    ///   `init(from:)` throws.
+    /// - Throws: ``CodingError`` with the path to what was not as expected, or whatever the type's
+    ///   own `init(from:)` throws.
     package func decode<T: Decodable>(
         _ type: T.Type, from bytes: UnsafeRawBufferPointer
     ) throws -> T {

@@ -18,7 +18,8 @@ final class CBORPlace: Decoder {
     let source: CBORSource
     let start: Int
     let depth: Int
-    /// The way from the value whose `init(from:)` runs to this place; empty but in nested containers.
+    /// The way from the value whose `init(from:)` runs to this place; empty but in nested
+    /// containers.
     let codingPath: [any CodingKey]
     var userInfo: [CodingUserInfoKey: Any] { [:] }
 

@@ -1,11 +1,12 @@
 import FoundationEssentials
 import Values
 
-// Encoding streams: each key and value goes into the writer as the type hands it over, and a container's
-// head is patched when something is written further out. Codable also lets a type use its containers in
-// any order, leave a super encoder unused, or ask for the same container twice. A stream cannot do
-// that, so the sink notices (`isTangled`), drops what it has, and the value takes the slower way through a
-// tree (`ValueEncoder`), which can. Paths of errors are made while an error travels outward.
+// Encoding streams: each key and value goes into the writer as the type hands it over, and a
+// container's head is patched when something is written further out. Codable also lets a type use
+// its containers in any order, leave a super encoder unused, or ask for the same container twice. A
+// stream cannot do that, so the sink notices (`isTangled`), drops what it has, and the value takes
+// the slower way through a tree (`ValueEncoder`), which can. Paths of errors are made while an
+// error travels outward.
 
 /// Writes `Codable` types as CBOR, as ``ValueEncoder`` would write them as values.
 ///
@@ -37,7 +38,8 @@ package struct CBOREncoder: Sendable {
     }
 }
 
-/// A container whose items are being written. Its token names it, so that it is known when it is over.
+/// A container whose items are being written. Its token names it, so that it is known when it is
+/// over.
 struct CBORContainer {
     var level: Int
     var token: UInt32

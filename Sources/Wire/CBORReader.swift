@@ -32,8 +32,8 @@ package struct CBORError: Error, Equatable, CustomStringConvertible {
 
 /// Reads CBOR (RFC 8949, definite lengths only) from borrowed bytes.
 ///
-/// Every read is checked against the end, so no bytes whatever can trap or make it look outside. A read
-/// that throws leaves the position where it was. The bytes must outlive the reader.
+/// Every read is checked against the end, so no bytes whatever can trap or make it look outside. A
+/// read that throws leaves the position where it was. The bytes must outlive the reader.
 package struct CBORReader {
     private let base: UnsafeRawPointer?
     private let end: Int

@@ -1,14 +1,15 @@
 package import Values
 
-/// Values as CBOR: a UUID is tag 37 on 16 bytes, a date tag 1 on a float of seconds, all else its own kind.
+/// Values as CBOR: a UUID is tag 37 on 16 bytes, a date tag 1 on a float of seconds, all else its
+/// own kind.
 package enum CBORTag {
     package static let date: UInt64 = 1
     package static let uuid: UInt64 = 37
 }
 
 extension CBORWriter {
-    /// The value; keys in the order of RFC 8949 §4.2.1 (shorter first, then by bytes), so that equal
-    /// values are equal bytes.
+    /// The value; keys in the order of RFC 8949 §4.2.1 (shorter first, then by bytes), so that
+    /// equal values are equal bytes.
     package func value(_ value: Value) {
         switch value {
         case .null: null()
@@ -51,8 +52,8 @@ extension CBORWriter {
 extension CBORReader {
     /// The next item as a value.
     ///
-    /// Keys may stand in any order, none twice. Nothing is reserved beyond 1,024 elements before they are
-    /// read, so that nested heads cannot ask for more memory than their bytes are worth.
+    /// Keys may stand in any order, none twice. Nothing is reserved beyond 1,024 elements before
+    /// they are read, so that nested heads cannot ask for more memory than their bytes are worth.
     package mutating func value() throws(CBORError) -> Value {
         let start = position
         do throws(CBORError) {

@@ -6,8 +6,9 @@
 
 /// Writes CBOR (RFC 8949, definite lengths only) into one growing buffer.
 ///
-/// Integers and lengths take their shortest head; doubles always take eight bytes. A container whose
-/// count is not known yet is opened with one byte of head, which is patched when it is closed.
+/// Integers and lengths take their shortest head; doubles always take eight bytes. A container
+/// whose count is not known yet is opened with one byte of head, which is patched when it is
+/// closed.
 package final class CBORWriter {
     // The cursors change with every byte; dynamic exclusivity checks would be half of the time.
     @exclusivity(unchecked) private var base: UnsafeMutableRawPointer

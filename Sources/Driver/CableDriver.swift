@@ -5,22 +5,22 @@ package import Wire
 /// What a driver tells the room that owns its connection.
 package protocol DriverOwner: AnyObject {
     /// The handshake is done; a device's process is not yet ready.
-    func welcomed(_ driver: Driver)
+    func welcomed(_ driver: CableDriver)
     /// The device's process declares that it serves.
-    func ready(_ driver: Driver)
+    func ready(_ driver: CableDriver)
     /// The device's process has no visit left and takes no more.
-    func drained(_ driver: Driver)
+    func drained(_ driver: CableDriver)
     /// The connection is to be closed once what was written has been sent.
-    func refused(_ driver: Driver, _ reason: String)
+    func refused(_ driver: CableDriver, _ reason: String)
     /// There is something to write.
-    func wrote(_ driver: Driver)
+    func wrote(_ driver: CableDriver)
     /// Bytes that were handed on and not yet taken by the peer.
-    func backlog(_ driver: Driver) -> Int
+    func backlog(_ driver: CableDriver) -> Int
 }
 
 /// The kernel's end of one cable: bytes from the peer become events of the hub, and what the hub
 /// says becomes bytes in `output`. It does no I/O and holds no clock.
-package final class Driver {
+package final class CableDriver {
     /// Where the connection stands.
     package enum Phase {
         /// -> serving, closed

@@ -1,0 +1,296 @@
+import Control
+import Driver
+import Glibc
+import Kernel
+import Supervisor
+import UnixSocket
+import Values
+import Wire
+
+/// Where everything meets: the hub, the supervisor, the socket, and the cables between them.
+@LoopActor
+final class House {
+    let hub: Hub
+    let options: Options
+    private(set) var supervisor: Supervisor!
+    private var listener: Listener?
+    private var signals: SignalWatcher?
+    private let manifests: [Manifest]
+    /// The cable of the process of each device that runs now.
+    private var cables: [String: Plug] = [:]
+    private var clients: [ObjectIdentifier: Plug] = [:]
+    private var statuses: [String: DeviceStatus] = [:]
+    private var hasSaidReady = false
+    private var hasComplained = false
+    private var armedFor = UInt64.max
+    private var alarm: Timer?
+
+    /// Declares what the manifests say; nothing is started yet.
+    /// - Throws: `KernelError` when two manifests contradict each other, `SocketError` when the
+    ///   socket cannot be served, `ManifestError`.
+    init(_ options: Options) throws {
+        self.options = options
+        let search = try ManifestSearch(
+            given: options.devices, environment: Options.environment("CONCENTRIC_DEVICES"),
+            executable: Options.executable)
+        let found = try search.manifests()
+        manifests = found.map(\.manifest).filter { $0.role == .device }
+        hub = Hub(epoch: UInt64(max(1, Clock.realtime))) { CBORCoding().join([$0, $1]) }
+        for manifest in manifests {
+            try hub.declare(manifest.declaration)
+            for region in manifest.regions {
+                hub.declare(region: region.name, initial: region.initial)
+            }
+        }
+        try options.makeDataDirectory()
+        // The socket comes first: of two hosts that start at once, only one starts devices.
+        listener = try Listener(path: try SocketPath(name: options.name), delegate: self)
+        let specs = found.filter { $0.manifest.role == .device }.map {
+            options.spec(of: $0.manifest, executable: $0.executable)
+        }
+        supervisor = Supervisor(specs, delegate: self, logs: options.logDirectory)
+        declareOperators()
+        hub.observer = self
+        signals = try SignalWatcher([SIGTERM, SIGINT, SIGHUP]) { [unowned self] _ in shutdown() }
+    }
+
+    /// Starts every device at once.
+    func boot() {
+        turn()
+        supervisor.boot()
+    }
+
+    /// Ends the devices, the last first; the second call ends them at once.
+    func shutdown() {
+        supervisor.shutdown()
+    }
+
+    // MARK: - Time
+
+    /// Tells the hub the time before it is told anything else.
+    func turn(tick: Bool = false) {
+        hub.turn(now: EventLoop.shared.now, wall: Clock.realtime, tick: tick)
+    }
+
+    /// Sees to it that the hub is woken at its next deadline, and every second while flows run.
+    func arm() {
+        guard hub.liveFlows > 0 else { return }
+        let second: UInt64 = 1_000_000_000
+        let wanted = min(hub.due, hub.seen + second)
+        guard alarm == nil || wanted < armedFor else { return }
+        alarm?.cancel()
+        armedFor = wanted
+        let delay = wanted > hub.seen ? wanted - hub.seen : 0
+        alarm = EventLoop.shared.schedule(at: EventLoop.shared.now + delay) { [unowned self] in
+            alarm = nil
+            armedFor = .max
+            turn(tick: true)
+            hub.tick()
+            arm()
+        }
+    }
+
+    // MARK: - Cables
+
+    func cable(of device: String, _ incarnation: Int) -> Plug? {
+        guard let plug = cables[device], plug.incarnation == incarnation else { return nil }
+        return plug
+    }
+
+    func ready(_ plug: Plug) {
+        guard let device = plug.device, let peer = plug.driver.peer else { return }
+        supervisor.ready(device, incarnation: plug.incarnation)
+        hub.ready(peer)
+    }
+
+    func drained(_ plug: Plug) {
+        guard let device = plug.device else { return }
+        supervisor.drained(device, incarnation: plug.incarnation)
+    }
+
+    /// A handshake or a frame was refused.
+    func refused(_ plug: Plug, _ reason: String) {
+        guard let device = plug.device else { return }
+        hub.report(device, KernelError(.malformed, "\(device): \(reason)"), flow: nil)
+        complain("\(device): \(reason)")
+    }
+
+    /// A connection has ended. A device's visits wait until its death is confirmed.
+    func ended(_ plug: Plug) {
+        guard let device = plug.device else {
+            clients[ObjectIdentifier(plug)] = nil
+            if let peer = plug.driver.peer { hub.gone(peer) }
+            return
+        }
+        if let peer = plug.driver.peer { hub.away(peer) }
+        supervisor.cableClosed(device, incarnation: plug.incarnation)
+    }
+
+    // MARK: - What is shown
+
+    private func show() {
+        let rows = manifests.compactMap { statuses[$0.name] }.map { status in
+            Value.map([
+                "name": .text(status.name), "state": .text(status.state.rawValue),
+                "pid": status.pid > 0 ? .int(Int64(status.pid)) : .null,
+                "incarnation": .int(Int64(status.incarnation)),
+                "restarts": .int(Int64(status.restarts)), "lastExit": .text(status.lastExit),
+            ])
+        }
+        hub.set(region: "Kernel.Devices", .array(rows))
+    }
+
+    private func announce(_ status: DeviceStatus) {
+        guard !hasSaidReady else { return }
+        if manifests.allSatisfy({ statuses[$0.name]?.state == .ready }) {
+            hasSaidReady = true
+            options.say("ready pid=\(getpid()) socket=\(listener?.path.socket ?? "")")
+        } else if status.state == .failed {
+            options.say("the device \(status.name) does not start: \(why(status))")
+            shutdown()
+        } else if status.state == .waiting, !hasComplained {
+            hasComplained = true
+            complain("the device \(status.name) did not start (\(why(status))); trying again")
+        }
+    }
+
+    /// What is known of the end of a device's process, in one line.
+    private func why(_ status: DeviceStatus) -> String {
+        let parts = [status.reason.isEmpty ? status.lastExit : status.reason]
+        return (parts + status.errorLines.suffix(3)).joined(separator: "; ")
+    }
+}
+
+extension House: ListenerDelegate {
+    func listener(
+        _ listener: Listener, accepted socket: consuming OwnedDescriptor,
+        from peer: UnixSocket.Peer
+    ) {
+        let driver = CableDriver(hub: hub, device: nil, incarnation: 0, pid: getpid())
+        let plug = Plug(socket, driver: driver, device: nil, incarnation: 0, house: self)
+        clients[ObjectIdentifier(plug)] = plug
+    }
+
+    func listener(
+        _ listener: Listener, refused peer: UnixSocket.Peer?, because error: SocketError
+    ) {
+        complain("a connection was refused: \(error)")
+    }
+}
+
+extension House: @LoopActor HubObserver {
+    func returned(device: String, symbol: String, digest: UInt64) {
+        guard let plug = cables[device] else { return }
+        supervisor.returned(
+            device, incarnation: plug.incarnation, VisitKey(symbol: symbol, digest: digest))
+        hub.devices[device]?.charged = supervisor.watchesReturns(device)
+    }
+}
+
+extension House: SupervisorDelegate {
+    func launched(
+        _ device: String, incarnation: Int, pid: Int32, cable: consuming OwnedDescriptor
+    ) {
+        guard let slot = hub.devices[device] else { return }
+        hub.expect(slot)
+        let driver = CableDriver(hub: hub, device: slot, incarnation: incarnation, pid: getpid())
+        cables[device] = Plug(
+            cable, driver: driver, device: device, incarnation: incarnation, house: self)
+    }
+
+    func readDry(_ device: String, incarnation: Int) {
+        cable(of: device, incarnation)?.readDry()
+    }
+
+    func open(_ device: String, incarnation: Int) -> ProcessLoad {
+        guard let plug = cable(of: device, incarnation), let peer = plug.driver.peer else {
+            return ProcessLoad()
+        }
+        turn()
+        let now = Double(EventLoop.shared.now) / 1e9
+        func moment(_ seen: UInt64) -> Double {
+            now - Double(hub.seen - min(hub.seen, seen)) / 1e9
+        }
+        let open = hub.open(peer, digests: true).map {
+            OpenVisit(
+                id: $0.number, symbol: $0.symbol, digest: $0.digest, limit: $0.limit,
+                replayable: $0.replayable, deliveredAt: moment($0.since), cancelled: $0.cancelled)
+        }
+        return ProcessLoad(
+            open: open, lastHeard: Double(plug.lastHeard) / 1e9,
+            lastReply: moment(peer.lastReply), highest: peer.deliveries)
+    }
+
+    func died(
+        _ device: String, incarnation: Int, begun: UInt64, running: UInt64,
+        verdicts: [(visit: UInt64, verdict: VisitVerdict)], exit: ExitReason
+    ) {
+        guard let plug = cable(of: device, incarnation) else { return }
+        cables[device] = nil
+        plug.close()
+        turn()
+        hub.devices[device]?.charged = supervisor.watchesReturns(device)
+        if let peer = plug.driver.peer {
+            let settled = Dictionary(verdicts.map { ($0.visit, $0.verdict) }) { $1 }
+            hub.lost(peer, begun: begun, reason: exit.description) { number in
+                switch settled[number] {
+                case .lost: .lost
+                case .poisoned: .poisoned
+                case .replay, .alone, nil: .replay
+                }
+            }
+        }
+        arm()
+    }
+
+    func drain(_ device: String, incarnation: Int) {
+        cable(of: device, incarnation)?.driver.drain()
+    }
+
+    func ping(_ device: String, incarnation: Int) {
+        cable(of: device, incarnation)?.driver.ping()
+    }
+
+    func cancel(_ device: String, incarnation: Int, visit: UInt64) {
+        guard let peer = cable(of: device, incarnation)?.driver.peer else { return }
+        turn()
+        hub.attemptOver(peer, visit: visit)
+        arm()
+    }
+
+    func refuse(_ device: String, _ state: DeviceState) {
+        guard let slot = hub.devices[device] else { return }
+        turn()
+        hub.refuse(slot, state.rawValue)
+        arm()
+    }
+
+    func swapFailed(_ device: String, reason: String) {
+        complain("\(device): the swap failed: \(reason)")
+    }
+
+    func changed(_ status: DeviceStatus) {
+        turn()
+        statuses[status.name] = status
+        if status.state == .failed {
+            hub.report(
+                status.name,
+                KernelError(
+                    .unavailable,
+                    "the device is failed (\(why(status))): `concentric restart \(status.name)`"),
+                flow: nil)
+        }
+        show()
+        announce(status)
+    }
+
+    func exited() {
+        listener?.close()
+        exit(hasSaidReady ? 0 : 69)
+    }
+
+    func log(_ device: String, _ stream: LogStream, _ line: String) {
+        guard stream == .kernel || !options.isDetached else { return }
+        complain("\(device): \(line)")
+    }
+}

@@ -1,0 +1,125 @@
+import Supervisor
+import Values
+
+/// Reads the members of one manifest, and says which is wrong and how.
+struct ManifestReader {
+    let file: String
+
+    func wrong(_ key: String, _ expected: String, _ found: String) -> ManifestError {
+        ManifestError(file: file, what: "\(key): expected \(expected), found \(found)")
+    }
+
+    private func wrong(_ key: String, _ expected: String, _ found: Value) -> ManifestError {
+        wrong(key, expected, found.json())
+    }
+
+    /// Refuses members that no build knows, because a misspelt one would silently do nothing.
+    func only(
+        _ known: Set<String>, in map: [String: Value], of what: String
+    ) throws(ManifestError) {
+        let unknown = map.keys.filter { !known.contains($0) }.sorted()
+        guard unknown.isEmpty else {
+            throw ManifestError(
+                file: file,
+                what: "\(what) has no " + unknown.map { "“\($0)”" }.joined(separator: ", ")
+                    + "; there are " + known.sorted().joined(separator: ", "))
+        }
+    }
+
+    func text(_ value: Value?, _ key: String) throws(ManifestError) -> String? {
+        guard let value else { return nil }
+        guard let text = value.text else { throw wrong(key, "text", value) }
+        return text
+    }
+
+    func name(_ value: Value?, _ key: String) throws(ManifestError) -> String {
+        let name = try text(value, key) ?? ""
+        let allowed = name.utf8.allSatisfy { byte in
+            (byte >= 0x61 && byte <= 0x7A) || (byte >= 0x41 && byte <= 0x5A)
+                || (byte >= 0x30 && byte <= 0x39) || byte == 0x2D || byte == 0x5F
+        }
+        guard !name.isEmpty, name.utf8.count <= 64, allowed else {
+            throw wrong(key, "1 to 64 letters, digits, - or _", "“\(name)”")
+        }
+        return name
+    }
+
+    func texts(_ value: Value?, _ key: String) throws(ManifestError) -> [String] {
+        guard let value else { return [] }
+        guard let array = value.array else { throw wrong(key, "a list of texts", value) }
+        var texts: [String] = []
+        for item in array {
+            guard let text = item.text else { throw wrong(key, "a list of texts", item) }
+            texts.append(text)
+        }
+        return texts
+    }
+
+    func environment(_ value: Value?) throws(ManifestError) -> [String: String] {
+        guard let value else { return [:] }
+        guard let map = value.map else { throw wrong("environment", "an object of texts", value) }
+        var environment: [String: String] = [:]
+        for (key, item) in map {
+            guard let text = item.text else {
+                throw wrong("environment/\(key)", "text", item)
+            }
+            environment[key] = text
+        }
+        return environment
+    }
+
+    func word<W: RawRepresentable & CaseIterable>(
+        _ value: Value?, _ key: String, _ usual: W
+    ) throws(ManifestError) -> W where W.RawValue == String {
+        guard let text = try text(value, key) else { return usual }
+        guard let word = W(rawValue: text) else {
+            throw wrong(key, W.allCases.map(\.rawValue).joined(separator: " or "), text)
+        }
+        return word
+    }
+
+    func seconds(_ value: Value?, _ key: String) throws(ManifestError) -> Double? {
+        guard let value else { return nil }
+        let number: Double? = value.int.map(Double.init) ?? value.double
+        guard let number, number > 0, number <= 86_400 else {
+            throw wrong(key, "seconds, above 0 and at most 86400", value)
+        }
+        return number
+    }
+
+    func regions(_ value: Value?) throws(ManifestError) -> [(name: String, initial: Value)] {
+        guard let value else { return [] }
+        guard let array = value.array else { throw wrong("regions", "a list of objects", value) }
+        var regions: [(name: String, initial: Value)] = []
+        for item in array {
+            guard let map = item.map else { throw wrong("regions", "a list of objects", item) }
+            try only(["name", "initial", "scope", "history"], in: map, of: "a region")
+            let name = try name(map["name"], "regions/name")
+            guard let initial = map["initial"] else {
+                throw ManifestError(file: file, what: "regions/\(name): its initial value is missing")
+            }
+            regions.append((name, initial))
+        }
+        return regions
+    }
+
+    func limits(_ value: Value?) throws(ManifestError) -> DeviceSpec.Limits {
+        guard let value else { return DeviceSpec.Limits() }
+        guard let map = value.map else { throw wrong("limits", "an object", value) }
+        try only(["memory", "cpuSeconds", "descriptors", "core"], in: map, of: "limits")
+        var limits = DeviceSpec.Limits()
+        limits.memory = try count(map["memory"], "limits/memory")
+        limits.cpu = try count(map["cpuSeconds"], "limits/cpuSeconds")
+        limits.nofile = try count(map["descriptors"], "limits/descriptors")
+        limits.core = try count(map["core"], "limits/core")
+        return limits
+    }
+
+    private func count(_ value: Value?, _ key: String) throws(ManifestError) -> UInt64? {
+        guard let value else { return nil }
+        guard let number = value.int, number >= 0 else {
+            throw wrong(key, "a whole number from 0", value)
+        }
+        return UInt64(number)
+    }
+}

@@ -1,0 +1,116 @@
+import Glibc
+
+/// Finds manifests and the programs that they name.
+struct ManifestSearch {
+    /// The folder in which each folder of a device holds a `device.json`.
+    let directory: String
+    /// The folder of this program.
+    let beside: String
+
+    /// The first that there is: `--devices`, `$CONCENTRIC_DEVICES`, `devices/` in the ancestors of
+    /// this program.
+    /// - Throws: `ManifestError` saying where was looked.
+    init(given: String?, environment: String?, executable: String) throws(ManifestError) {
+        beside = Self.parent(of: executable)
+        if let path = given ?? environment, !path.isEmpty {
+            guard Self.isDirectory(path) else {
+                throw ManifestError(file: path, what: "there is no such folder of devices")
+            }
+            directory = path
+            return
+        }
+        var folder = beside
+        while true {
+            let candidate = folder == "/" ? "/devices" : folder + "/devices"
+            if Self.isDirectory(candidate) {
+                directory = candidate
+                return
+            }
+            guard folder != "/", !folder.isEmpty else { break }
+            folder = Self.parent(of: folder)
+        }
+        throw ManifestError(
+            file: "devices",
+            what: "no such folder in the ancestors of \(executable); say --devices DIR or set "
+                + "CONCENTRIC_DEVICES")
+    }
+
+    /// Every manifest of the folder, in the order of their folders' names.
+    /// - Throws: `ManifestError` for the first that cannot be read; an empty folder is one, too.
+    func manifests() throws(ManifestError) -> [(manifest: Manifest, executable: String)] {
+        var found: [(manifest: Manifest, executable: String)] = []
+        for folder in Self.entries(of: directory).sorted() {
+            let path = "\(directory)/\(folder)/device.json"
+            guard access(path, F_OK) == 0 else { continue }
+            let manifest = try Manifest(json: try Self.read(path), file: path)
+            if found.contains(where: { $0.manifest.name == manifest.name }) {
+                throw ManifestError(
+                    file: path, what: "another device is named \(manifest.name) already")
+            }
+            found.append((manifest, executable(of: manifest, in: "\(directory)/\(folder)")))
+        }
+        guard found.contains(where: { $0.manifest.role == .device }) else {
+            throw ManifestError(
+                file: directory, what: "no folder in it holds the device.json of a device")
+        }
+        return found
+    }
+
+    /// Beside the manifest, then beside the kernel; where it is nowhere, the launch will say so.
+    private func executable(of manifest: Manifest, in folder: String) -> String {
+        if manifest.executable.hasPrefix("/") { return manifest.executable }
+        let own = "\(folder)/\(manifest.executable)"
+        return access(own, X_OK) == 0 && !Self.isDirectory(own)
+            ? own : "\(beside)/\(manifest.executable)"
+    }
+
+    // MARK: - Files
+
+    static func parent(of path: String) -> String {
+        guard let slash = path.lastIndex(of: "/") else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+
+    static func isDirectory(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    }
+
+    private static func entries(of path: String) -> [String] {
+        guard let folder = opendir(path) else { return [] }
+        defer { closedir(folder) }
+        var names: [String] = []
+        while let entry = readdir(folder) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+                pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            if !name.hasPrefix(".") { names.append(name) }
+        }
+        return names
+    }
+
+    /// The text of a file of at most 1 MiB.
+    private static func read(_ path: String) throws(ManifestError) -> String {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            throw ManifestError(file: path, what: String(cString: strerror(errno)))
+        }
+        defer { close(descriptor) }
+        var bytes = [UInt8](repeating: 0, count: 1 << 20)
+        var count = 0
+        while count < bytes.count {
+            let got = bytes.withUnsafeMutableBytes { buffer in
+                Glibc.read(descriptor, buffer.baseAddress! + count, buffer.count - count)
+            }
+            guard got > 0 else { break }
+            count += got
+        }
+        guard count < bytes.count else {
+            throw ManifestError(file: path, what: "a manifest has at most 1 MiB")
+        }
+        guard let text = String(validating: bytes[..<count], as: UTF8.self) else {
+            throw ManifestError(file: path, what: "not UTF-8")
+        }
+        return text
+    }
+}

@@ -1,0 +1,111 @@
+import Control
+import Glibc
+import Kernel
+import Supervisor
+import UnixSocket
+import Values
+import Wire
+
+/// The kernel's own symbols: what an operator does is a call like any other.
+extension House {
+    func declareOperators() {
+        operate("Kernel.Device.kill") { [unowned self] device, payload throws(KernelError) in
+            let word = payload["signal"]?.text ?? "KILL"
+            guard let signal = SignalNames.number(of: word) else {
+                throw KernelError(
+                    .malformed, "there is no signal \(word): say a name such as TERM, or a number",
+                    outcome: .none)
+            }
+            guard supervisor.kill(device, signal: signal) else {
+                throw KernelError(.unavailable, "\(device) has no process", outcome: .none)
+            }
+        }
+        operate("Kernel.Device.restart") { [unowned self] device, payload throws(KernelError) in
+            if payload["swap"]?.bool == true {
+                throw KernelError(.unsupported, "this kernel does not swap devices yet", outcome: .none)
+            }
+            supervisor.restart(device)
+        }
+        operate("Kernel.Device.stop") { [unowned self] device, _ in supervisor.stop(device) }
+        operate("Kernel.Device.start") { [unowned self] device, _ in
+            if let slot = hub.devices[device] { hub.expect(slot) }
+            supervisor.start(device)
+        }
+        hub.declare(builtin: "Kernel.shutdown") { [unowned self] _ in
+            // The answer leaves before the devices are told.
+            EventLoop.shared.schedule(at: 0) { [unowned self] in shutdown() }
+            return .success(CBORCoding().void)
+        }
+        hub.declare(builtin: "Kernel.Errors.dismiss") { [unowned self] _ in
+            hub.dismissErrors()
+            return .success(CBORCoding().void)
+        }
+        for name in Self.unsupported {
+            hub.declare(builtin: name) { _ in
+                .failure(
+                    KernelError(.unsupported, "this kernel does not serve \(name) yet", outcome: .none))
+            }
+        }
+    }
+
+    /// Symbols that are reserved and not yet served.
+    static let unsupported = [
+        "Kernel.Device.swap", "Kernel.Trace.capture", "Kernel.Flow.cancel", "Kernel.History.preview",
+        "Kernel.Channel.publish",
+    ]
+
+    /// Binds a symbol whose payload names a device: its name alone, or an object with `device`.
+    private func operate(
+        _ name: String, _ act: @escaping (String, Value) throws(KernelError) -> Void
+    ) {
+        hub.declare(builtin: name) { [unowned self] bytes in
+            do {
+                let payload = try Self.value(of: bytes, name)
+                guard let device = payload.text ?? payload["device"]?.text else {
+                    throw KernelError(
+                        .malformed, "\(name) takes {\"device\": NAME}", outcome: .none)
+                }
+                guard hub.devices[device] != nil else {
+                    let names = hub.devices.keys.sorted().joined(separator: ", ")
+                    throw KernelError(
+                        .unbound, "there is no device \(device); there are \(names)",
+                        outcome: .none)
+                }
+                try act(device, payload)
+                return .success(CBORCoding().void)
+            } catch let error as KernelError {
+                return .failure(error)
+            } catch {
+                return .failure(KernelError(error))
+            }
+        }
+    }
+
+    private static func value(of bytes: [UInt8], _ name: String) throws(KernelError) -> Value {
+        do {
+            return try bytes.withUnsafeBytes { raw in
+                var reader = CBORReader(raw)
+                return try reader.value()
+            }
+        } catch {
+            throw KernelError(.malformed, "the payload of \(name): \(error)", outcome: .none)
+        }
+    }
+}
+
+/// Signals by their names.
+enum SignalNames {
+    private static let numbers: [String: Int32] = [
+        "HUP": SIGHUP, "INT": SIGINT, "QUIT": SIGQUIT, "ILL": SIGILL, "TRAP": SIGTRAP,
+        "ABRT": SIGABRT, "BUS": SIGBUS, "FPE": SIGFPE, "KILL": SIGKILL, "USR1": SIGUSR1,
+        "SEGV": SIGSEGV, "USR2": SIGUSR2, "PIPE": SIGPIPE, "ALRM": SIGALRM, "TERM": SIGTERM,
+        "CONT": SIGCONT, "STOP": SIGSTOP, "TSTP": SIGTSTP,
+    ]
+
+    /// The number of `TERM`, `SIGTERM`, `term` or `15`.
+    static func number(of word: String) -> Int32? {
+        if let number = Int32(word) { return (1...64).contains(number) ? number : nil }
+        let upper = word.uppercased()
+        return numbers[upper.hasPrefix("SIG") ? String(upper.dropFirst(3)) : upper]
+    }
+}

@@ -1,0 +1,126 @@
+import Glibc
+import Supervisor
+
+/// What the kernel was started with.
+struct Options {
+    var name = "main"
+    var data: String?
+    var devices: String?
+
+    /// A word of the command line that makes no sense.
+    struct UsageError: Error, CustomStringConvertible {
+        var description: String
+    }
+
+    static let usage = """
+        usage: concentric-kernel [--name NAME] [--data DIR] [--devices DIR]
+
+        Starts every device of a folder and routes messages between them. `concentric up` starts it.
+
+          --name NAME     the instance; its socket is named after it (main)
+          --data DIR      where devices keep their data ($XDG_DATA_HOME/concentric/NAME)
+          --devices DIR   the folder of devices ($CONCENTRIC_DEVICES, or devices/ near this program)
+        """
+
+    init(_ arguments: [String]) throws(UsageError) {
+        if let name = Self.environment("CONCENTRIC_NAME"), !name.isEmpty { self.name = name }
+        var rest = arguments[...]
+        while let word = rest.popFirst() {
+            guard ["--name", "--data", "--devices"].contains(word) else {
+                throw UsageError(description: "unknown word \(word); see --help")
+            }
+            guard let value = rest.popFirst(), !value.isEmpty else {
+                throw UsageError(description: "\(word) wants a value")
+            }
+            switch word {
+            case "--name": name = value
+            case "--data": data = value
+            default: devices = value
+            }
+        }
+    }
+
+    static func environment(_ name: String) -> String? {
+        getenv(name).map { String(cString: $0) }
+    }
+
+    /// The path of this program.
+    static var executable: String {
+        var buffer = [CChar](repeating: 0, count: 4_096)
+        let count = readlink("/proc/self/exe", &buffer, buffer.count - 1)
+        guard count > 0 else { return CommandLine.arguments.first ?? "concentric-kernel" }
+        return String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    /// Whether nobody reads what is said after the first line.
+    var isDetached: Bool { Self.environment("CONCENTRIC_DETACHED") == "1" }
+
+    /// Where devices keep their data.
+    var dataDirectory: String {
+        if let data { return Self.absolute(data) }
+        let base =
+            Self.environment("XDG_DATA_HOME").flatMap { $0.hasPrefix("/") ? $0 : nil }
+            ?? (Self.environment("HOME") ?? "/tmp") + "/.local/share"
+        return "\(base)/concentric/\(name)"
+    }
+
+    var logDirectory: String { "\(dataDirectory)/log" }
+
+    private static func absolute(_ path: String) -> String {
+        guard !path.hasPrefix("/"), let here = getcwd(nil, 0) else { return path }
+        defer { free(here) }
+        return "\(String(cString: here))/\(path)"
+    }
+
+    /// Makes the folder of the data, readable by its owner alone.
+    /// - Throws: `ManifestError` naming the folder and the system's reason.
+    func makeDataDirectory() throws(ManifestError) {
+        for folder in [dataDirectory, logDirectory] {
+            var path = ""
+            for part in folder.split(separator: "/") {
+                path += "/\(part)"
+                guard mkdir(path, 0o700) != 0, errno != EEXIST else { continue }
+                if ManifestSearch.isDirectory(path) { continue }
+                throw ManifestError(
+                    file: path, what: "cannot be made: \(String(cString: strerror(errno)))")
+            }
+            guard access(folder, W_OK) == 0 else {
+                throw ManifestError(
+                    file: folder, what: "cannot be written: \(String(cString: strerror(errno)))")
+            }
+        }
+    }
+
+    /// How a device is started.
+    func spec(of manifest: Manifest, executable: String) -> DeviceSpec {
+        DeviceSpec(
+            name: manifest.name, executable: executable, arguments: manifest.arguments,
+            environment: environment(of: manifest), restart: manifest.restart,
+            startLimit: manifest.startSeconds ?? PolicyNumbers.start,
+            drain: manifest.drainSeconds ?? PolicyNumbers.drain,
+            term: manifest.termSeconds ?? PolicyNumbers.term, limits: manifest.limits)
+    }
+
+    /// The whole environment of a device.
+    private func environment(of manifest: Manifest) -> [String] {
+        var map: [String: String] = [:]
+        for key in ["PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "USER", "XDG_RUNTIME_DIR"] {
+            if let value = Self.environment(key) { map[key] = value }
+        }
+        // A repeat of a handler must iterate sets in the same order as its first attempt.
+        map["SWIFT_DETERMINISTIC_HASHING"] = "1"
+        // A backtrace would keep the cable of a dead process open.
+        map["SWIFT_BACKTRACE"] = "enable=no"
+        map["CONCENTRIC_NAME"] = name
+        map["CONCENTRIC_DEVICE"] = manifest.name
+        map["CONCENTRIC_DATA"] = dataDirectory
+        map.merge(manifest.environment) { $1 }
+        return map.map { "\($0)=\($1)" }.sorted()
+    }
+
+    /// Says a line to whoever started the kernel: on standard output, and where it asked for it.
+    func say(_ line: String) {
+        let text = line + "\n"
+        _ = text.withCString { write(1, $0, strlen($0)) }
+    }
+}

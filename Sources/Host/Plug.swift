@@ -1,0 +1,94 @@
+import Driver
+import Kernel
+import UnixSocket
+import Wire
+
+/// One connection of the kernel: the socket, and the driver that understands it.
+@LoopActor
+final class Plug: ConnectionDelegate {
+    let driver: CableDriver
+    /// The device whose process holds the other end; nil for a client.
+    let device: String?
+    let incarnation: Int
+    /// Monotonic nanoseconds of the last bytes that came.
+    private(set) var lastHeard: UInt64 = 0
+    private let house: House
+    private var connection: Connection?
+    private var isClosing = false
+
+    init(
+        _ descriptor: consuming OwnedDescriptor, driver: CableDriver, device: String?,
+        incarnation: Int, house: House
+    ) {
+        self.driver = driver
+        self.device = device
+        self.incarnation = incarnation
+        self.house = house
+        driver.owner = self
+        let connection = Connection(descriptor, delegate: self)
+        self.connection = connection
+        connection.onDrained = { [weak self] in
+            guard let self else { return }
+            self.driver.caughtUp()
+        }
+    }
+
+    func connection(_ connection: Connection, received bytes: UnsafeRawBufferPointer) -> Int {
+        lastHeard = EventLoop.shared.now
+        house.turn()
+        let count = driver.receive(bytes)
+        house.arm()
+        return count
+    }
+
+    func connection(_ connection: Connection, closed reason: CloseReason) {
+        self.connection = nil
+        driver.closed()
+        house.turn()
+        house.ended(self)
+        house.arm()
+    }
+
+    /// Hands over everything that the peer has written, its end included.
+    func readDry() {
+        connection?.readAll()
+    }
+
+    /// Ends the connection without a word.
+    func close() {
+        connection?.close()
+        connection = nil
+        driver.closed()
+    }
+}
+
+extension Plug: @LoopActor DriverOwner {
+    func welcomed(_ driver: CableDriver) {}
+
+    func ready(_ driver: CableDriver) {
+        house.ready(self)
+    }
+
+    func drained(_ driver: CableDriver) {
+        house.drained(self)
+    }
+
+    /// What was written still leaves; then the connection ends.
+    func refused(_ driver: CableDriver, _ reason: String) {
+        isClosing = true
+        wrote(driver)
+        connection?.flushNow()
+        house.refused(self, reason)
+        close()
+        house.ended(self)
+    }
+
+    func wrote(_ driver: CableDriver) {
+        driver.output.withBytes { connection?.send($0) }
+        driver.output.reset()
+    }
+
+    func backlog(_ driver: CableDriver) -> Int {
+        connection?.pendingBytes ?? 0
+    }
+}

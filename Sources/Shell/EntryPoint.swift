@@ -1,0 +1,48 @@
+import DeviceKit
+import Glibc
+
+/// The command line: an ordinary client that serves any application.
+@main
+enum EntryPoint {
+    static func main() {
+        let words = Array(CommandLine.arguments.dropFirst())
+        guard let first = words.first, first != "--help", first != "help" else {
+            Output.line(Help.all)
+            exit(words.isEmpty ? 64 : 0)
+        }
+        let arguments: Arguments
+        do {
+            arguments = try Arguments(words)
+        } catch {
+            Output.complain(error.message)
+            exit(64)
+        }
+        if arguments.wantsHelp, let help = Help.of(arguments.verb) {
+            Output.line(help)
+            exit(0)
+        }
+        switch arguments.verb {
+        case "up": Launch.up(arguments)
+        case "attach": Launch.attach(arguments)
+        default: Program.run { await run(arguments) }
+        }
+    }
+
+    @LoopActor
+    private static func run(_ arguments: Arguments) async -> Int32 {
+        do {
+            try await Verbs.run(arguments)
+            return 0
+        } catch let error as UsageError {
+            Output.complain(error.message)
+            return 64
+        } catch let error as JSONError {
+            Output.complain("the payload is not JSON: \(error)")
+            return 65
+        } catch {
+            let error = KernelError(error)
+            Output.complain("\(arguments.verb): \(error)")
+            return Output.code(of: error)
+        }
+    }
+}

@@ -1,0 +1,60 @@
+/// What `--help` says.
+enum Help {
+    /// One verb: how it is called, and what it does.
+    struct Entry {
+        var verb: String
+        var usage: String
+        var text: String
+    }
+
+    static let entries: [Entry] = [
+        Entry(
+            verb: "up", usage: "[--devices DIR] [--data DIR] [--detach]",
+            text: "starts the kernel and every device; prints `ready pid=… socket=…`"),
+        Entry(verb: "down", usage: "", text: "ends the kernel and every device"),
+        Entry(verb: "attach", usage: "", text: "runs the terminal client"),
+        Entry(verb: "ps", usage: "[--json]", text: "lists the devices and how they are"),
+        Entry(
+            verb: "kill", usage: "DEVICE [--signal S]", text: "sends a signal to a device (KILL)"),
+        Entry(verb: "restart", usage: "DEVICE", text: "ends a device and starts it again"),
+        Entry(verb: "stop", usage: "DEVICE", text: "ends a device, which then stays away"),
+        Entry(verb: "start", usage: "DEVICE", text: "starts a device that was stopped or failed"),
+        Entry(
+            verb: "call", usage: "SYMBOL [JSON] [--deadline MS] [--key KEY]",
+            text: "calls a symbol and prints its output"),
+        Entry(
+            verb: "dispatch", usage: "SYMBOL [JSON] [--key KEY]",
+            text: "sends a command into its lane; failures are told by `errors`"),
+        Entry(
+            verb: "buffer", usage: "[REGION] [--watch] [--json]",
+            text: "prints a region, and with --watch every change of it"),
+        Entry(verb: "errors", usage: "[--json]", text: "lists what went wrong with nobody waiting"),
+    ]
+
+    /// Verbs of the design that this build answers with `unsupported`.
+    static let unsupported = [
+        "history", "follow", "trace", "graph", "symbols", "describe", "log", "doctor", "new",
+        "cancel",
+    ]
+
+    static var all: String {
+        let width = entries.map { $0.verb.count + $0.usage.count + 1 }.max() ?? 0
+        let lines = entries.map { entry in
+            let call = "\(entry.verb) \(entry.usage)"
+            return "  \(call)\(String(repeating: " ", count: width - call.count + 2))\(entry.text)"
+        }
+        return """
+            usage: concentric VERB [--name INSTANCE] [--json]
+
+            \(lines.joined(separator: "\n"))
+
+            Every verb takes --name (the instance; $CONCENTRIC_NAME, or main) and --help.
+            """
+    }
+
+    static func of(_ verb: String) -> String? {
+        entries.first { $0.verb == verb }.map {
+            "usage: concentric \($0.verb) \($0.usage)\n\n\($0.text)"
+        }
+    }
+}

@@ -1,0 +1,95 @@
+import DeviceKit
+import Glibc
+
+/// Starting other programs: the kernel, and the terminal client.
+enum Launch {
+    /// `up`: becomes the kernel, or with `--detach` starts it and waits until it is ready.
+    static func up(_ arguments: Arguments) -> Never {
+        guard arguments.words.isEmpty else {
+            Output.complain("usage: concentric up [--devices DIR] [--data DIR] [--detach]")
+            exit(64)
+        }
+        var words = ["--name", arguments.name]
+        if let devices = arguments.option("--devices") { words += ["--devices", devices] }
+        if let data = arguments.option("--data") { words += ["--data", data] }
+        let path = sibling("concentric-kernel")
+        if !arguments.has("--detach") { become(path, words) }
+        detach(path, words)
+    }
+
+    /// `attach`: becomes the terminal client.
+    static func attach(_ arguments: Arguments) -> Never {
+        setenv("CONCENTRIC_NAME", arguments.name, 1)
+        become(sibling("terminal"), arguments.words)
+    }
+
+    /// A program that stands beside this one.
+    private static func sibling(_ name: String) -> String {
+        var buffer = [CChar](repeating: 0, count: 4_096)
+        let count = readlink("/proc/self/exe", &buffer, buffer.count - 1)
+        guard count > 0 else { return name }
+        let own = String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        guard let slash = own.lastIndex(of: "/") else { return name }
+        return own[...slash] + name
+    }
+
+    private static func become(_ path: String, _ words: [String]) -> Never {
+        var arguments: [UnsafeMutablePointer<CChar>?] = ([path] + words).map { strdup($0) }
+        arguments.append(nil)
+        execv(path, arguments)
+        Output.complain("\(path) cannot be started: \(String(cString: strerror(errno)))")
+        exit(69)
+    }
+
+    /// Starts the kernel in a session of its own, so that the end of this terminal does not end it,
+    /// and passes on the first line that it says.
+    private static func detach(_ path: String, _ words: [String]) -> Never {
+        var pipes: [Int32] = [0, 0]
+        guard pipe(&pipes) == 0 else {
+            Output.complain("no pipe: \(String(cString: strerror(errno)))")
+            exit(71)
+        }
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        posix_spawn_file_actions_adddup2(&actions, pipes[1], 1)
+        posix_spawn_file_actions_addclose(&actions, pipes[0])
+        posix_spawn_file_actions_addclose(&actions, pipes[1])
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        // POSIX_SPAWN_SETSID of glibc; it stands behind a macro that Swift does not see.
+        posix_spawnattr_setflags(&attributes, 0x80)
+        var arguments: [UnsafeMutablePointer<CChar>?] = ([path] + words).map { strdup($0) }
+        arguments.append(nil)
+        var pid: pid_t = 0
+        setenv("CONCENTRIC_DETACHED", "1", 1)
+        let error = posix_spawn(&pid, path, &actions, &attributes, arguments, environment())
+        close(pipes[1])
+        guard error == 0 else {
+            Output.complain("\(path) cannot be started: \(String(cString: strerror(error)))")
+            exit(69)
+        }
+        finish(reading: pipes[0])
+    }
+
+    /// This process's environment, for a program that it starts.
+    private static func environment() -> [UnsafeMutablePointer<CChar>?] {
+        Environment.all.map { strdup($0) } + [nil]
+    }
+
+    /// Prints the kernel's first line; without one the kernel has ended, and has said why.
+    private static func finish(reading descriptor: Int32) -> Never {
+        var text: [UInt8] = []
+        var byte: UInt8 = 0
+        while text.count < 4_096, read(descriptor, &byte, 1) == 1, byte != 0x0A {
+            text.append(byte)
+        }
+        let line = String(decoding: text, as: UTF8.self)
+        guard line.hasPrefix("ready ") else {
+            if !line.isEmpty { Output.complain(line) }
+            exit(69)
+        }
+        Output.line(line)
+        exit(0)
+    }
+}

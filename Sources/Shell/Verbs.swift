@@ -1,0 +1,182 @@
+import DeviceKit
+import Glibc
+
+/// What each verb does.
+@LoopActor
+enum Verbs {
+    static func run(_ arguments: Arguments) async throws {
+        switch arguments.verb {
+        case "ps": try await devices(arguments)
+        case "errors": try await errors(arguments)
+        case "call": try await call(arguments)
+        case "dispatch": try await dispatch(arguments)
+        case "buffer": try await buffer(arguments)
+        case "kill", "restart", "stop", "start": try await operate(arguments)
+        case "down": try await down(arguments)
+        case let verb where Help.unsupported.contains(verb):
+            throw KernelError(
+                .unsupported, "this build does not serve `concentric \(verb)` yet", outcome: .none)
+        default:
+            throw UsageError(
+                message: "there is no verb \(arguments.verb); see `concentric --help`")
+        }
+    }
+
+    private static func connect(_ arguments: Arguments) async throws -> Kernel {
+        try await Kernel.connect(instance: arguments.name, client: "concentric \(arguments.verb)")
+    }
+
+    /// The value of a region now.
+    private static func region(
+        _ name: String, _ arguments: Arguments
+    ) async throws -> (revision: Revision, value: Value) {
+        let kernel = try await connect(arguments)
+        try await kernel.follow(name) { _ in }
+        guard let state = kernel.value(of: name) else {
+            throw KernelError(.kernelLost, "the kernel did not send \(name)")
+        }
+        return state
+    }
+
+    private static func devices(_ arguments: Arguments) async throws {
+        _ = try arguments.words(0...0, "[--json]")
+        let value = try await region("Kernel.Devices", arguments).value
+        if arguments.isJSON { return Output.line(value.json()) }
+        let columns = ["name", "state", "pid", "incarnation", "restarts", "lastExit"]
+        Output.table(
+            ["NAME", "STATE", "PID", "INCARNATION", "RESTARTS", "LAST EXIT"],
+            (value.array ?? []).map { row in columns.map { (row[$0] ?? .null).cell } })
+    }
+
+    private static func errors(_ arguments: Arguments) async throws {
+        _ = try arguments.words(0...0, "[--json]")
+        let value = try await region("Kernel.Errors", arguments).value
+        if arguments.isJSON { return Output.line(value.json()) }
+        let columns = ["at", "symbol", "code", "message"]
+        Output.table(
+            ["AT", "SYMBOL", "CODE", "MESSAGE"],
+            (value.array ?? []).map { row in
+                columns.map { name in
+                    let value = row[name] ?? .null
+                    return value.date.flatMap(DateText.print) ?? value.cell
+                }
+            })
+    }
+
+    private static func payload(_ words: [String]) throws -> Value {
+        guard words.count > 1 else { return .null }
+        return try Value.parse(json: words[1])
+    }
+
+    private static func call(_ arguments: Arguments) async throws {
+        let words = try arguments.words(1...2, "SYMBOL [JSON]")
+        var deadline: UInt32 = 0
+        if let text = arguments.option("--deadline") {
+            guard let number = UInt32(text), number > 0 else {
+                throw UsageError(message: "--deadline wants milliseconds, not \(text)")
+            }
+            deadline = number
+        }
+        let value = try payload(words)
+        let kernel = try await connect(arguments)
+        let output = try await kernel.call(
+            words[0], value, deadline: deadline, key: arguments.option("--key"))
+        Output.line(output.json(pretty: !arguments.isJSON && isatty(1) == 1))
+    }
+
+    private static func dispatch(_ arguments: Arguments) async throws {
+        let words = try arguments.words(1...2, "SYMBOL [JSON]")
+        let value = try payload(words)
+        let kernel = try await connect(arguments)
+        try await kernel.dispatch(words[0], value, key: arguments.option("--key"))
+        if arguments.isJSON { Output.line("{\"accepted\":true}") }
+    }
+
+    private static func operate(_ arguments: Arguments) async throws {
+        let words = try arguments.words(1...1, "DEVICE")
+        var payload: [String: Value] = ["device": .text(words[0])]
+        if let signal = arguments.option("--signal") { payload["signal"] = .text(signal) }
+        if arguments.has("--swap") { payload["swap"] = .bool(true) }
+        let kernel = try await connect(arguments)
+        _ = try await kernel.call("Kernel.Device.\(arguments.verb)", .map(payload))
+        if arguments.isJSON { Output.line("{\"device\":\(Value.text(words[0]).json())}") }
+    }
+
+    private static func down(_ arguments: Arguments) async throws {
+        _ = try arguments.words(0...0, "")
+        let kernel = try await connect(arguments)
+        let ended = Ended()
+        kernel.onEnd = { ended.resume($0) }
+        do {
+            _ = try await kernel.call("Kernel.shutdown", .null)
+        } catch let error as KernelError where error.code == .kernelLost {
+            // It was faster than its answer.
+        }
+        _ = await ended.wait()
+        if arguments.isJSON { Output.line("{\"down\":true}") }
+    }
+
+    // MARK: - Regions
+
+    private static func buffer(_ arguments: Arguments) async throws {
+        let words = try arguments.words(0...1, "[REGION] [--watch]")
+        if arguments.option("--at") != nil {
+            throw KernelError(
+                .unsupported, "this build cannot read a region's past yet", outcome: .none)
+        }
+        guard let name = words.first else {
+            throw UsageError(message: "say which region, for example Kernel.Devices")
+        }
+        let kernel = try await connect(arguments)
+        if arguments.has("--watch") { return try await watch(name, kernel, arguments) }
+        try await kernel.follow(name) { _ in }
+        guard let state = kernel.value(of: name) else {
+            throw KernelError(.kernelLost, "the kernel did not send \(name)")
+        }
+        print(name, .snapshot(state.revision, state.value), pretty: !arguments.isJSON)
+    }
+
+    private static func watch(
+        _ name: String, _ kernel: Kernel, _ arguments: Arguments
+    ) async throws {
+        let ended = Ended()
+        kernel.onEnd = { ended.resume($0) }
+        try await kernel.follow(name) { update in
+            print(name, update, pretty: false)
+        }
+        throw await ended.wait()
+    }
+
+    /// One JSON value a line: `{region, revision, value}` or `{region, revision, patch}`.
+    private static func print(_ name: String, _ update: RegionUpdate, pretty: Bool) {
+        let region = Value.text(name).json()
+        switch update {
+        case .snapshot(let revision, let value):
+            let text = value.json(pretty: pretty && isatty(1) == 1)
+            Output.line(
+                "{\"region\":\(region),\"revision\":\"\(revision)\",\"value\":\(text)}")
+        case .patch(let revision, let patch):
+            Output.line(
+                "{\"region\":\(region),\"revision\":\"\(revision)\","
+                    + "\"patch\":\(patch.value.json())}")
+        }
+    }
+}
+
+/// The end of a connection, which somebody waits for.
+@LoopActor
+private final class Ended {
+    private var error: KernelError?
+    private var waiter: UnsafeContinuation<KernelError, Never>?
+
+    func resume(_ error: KernelError) {
+        self.error = error
+        waiter?.resume(returning: error)
+        waiter = nil
+    }
+
+    func wait() async -> KernelError {
+        if let error { return error }
+        return await withUnsafeContinuation { waiter = $0 }
+    }
+}

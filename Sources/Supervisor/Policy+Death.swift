@@ -1,0 +1,220 @@
+// A death: who pays for it, when the next start is, and what becomes of the visits.
+
+/// Who pays for a death; the first that fits.
+enum Payer: Sendable {
+    case wanted
+    case outside
+    case visit
+    case start
+    case finished
+    case own
+
+    init(_ process: PolicyProcess, _ exit: ExitReason, hasSuspects: Bool) {
+        self =
+            if process.cause?.isAsked == true {
+                .wanted
+            } else if process.cause == .stopped {
+                .outside
+            } else if process.cause == nil, !exit.memory,
+                PolicyNumbers.outside.contains(exit.signal)
+            {
+                .outside
+            } else if hasSuspects {
+                .visit
+            } else if !process.wasReady {
+                .start
+            } else if process.cause == nil, exit.signal.isEmpty, exit.code == 0 {
+                .finished
+            } else {
+                .own
+            }
+    }
+}
+
+/// When the next start is.
+enum Price {
+    case after(Double)
+    case failed
+    case done
+}
+
+extension PolicyDevice {
+    mutating func died(
+        _ index: Int, _ exit: ExitReason, _ page: PageReading?, _ load: ProcessLoad,
+        _ turn: inout PolicyTurn
+    ) {
+        let process = processes.remove(at: index)
+        let page = Self.sound(page, highest: load.highest)
+        let accused = Self.suspects(load.open, page)
+        let payer = Payer(process, exit, hasSuspects: !accused.isEmpty)
+        let death = Death(
+            exit: exit, cause: process.cause, begun: page?.begun ?? .max,
+            running: page?.running ?? 0)
+        let reason = death.description
+        if payer == .visit { charge(process, accused, &turn) }
+        settle(process, load.open, page, payer, accused, &turn)
+        turn.act(.buried(device: name, incarnation: process.incarnation, death))
+        if process.role == .heir, payer != .wanted {
+            turn.act(.swapFailed(device: name, reason: reason))
+        }
+        if turn.isUp { goOn(payer, reason, &turn) }
+    }
+
+    private mutating func goOn(_ payer: Payer, _ reason: String, _ turn: inout PolicyTurn) {
+        if !wanted {
+            if processes.isEmpty { rest(.off, .stopped, "stopped", &turn) }
+            return
+        }
+        // An elder, or an heir that failed, is not missed.
+        guard status == .live, index(.main) == nil else { return }
+        if let heir = index(.heir), processes[heir].phase == .starting {
+            // The swap goes on: the heir is the restart.
+            processes[heir].role = .main
+            show(&turn, .starting, reason)
+            return
+        }
+        switch price(payer, &turn) {
+        case .after(let seconds): again(after: seconds, reason, &turn)
+        case .failed: rest(.failed, .failed, reason, &turn)
+        case .done: rest(.done, .done, reason, &turn)
+        }
+    }
+
+    mutating func unspawned(
+        _ index: Int, _ error: String, _ detail: String, _ turn: inout PolicyTurn
+    ) {
+        let process = processes.remove(at: index)
+        if process.role == .heir { turn.act(.swapFailed(device: name, reason: detail)) }
+        guard turn.isUp else { return }
+        if !wanted {
+            if processes.isEmpty { rest(.off, .stopped, "stopped", &turn) }
+        } else if self.index(.main) == nil {
+            // Want of means is the host's fault: wait, never give up.
+            let wait = PolicyNumbers.shortage.contains(error) ? 0 : count(&turn)
+            if let wait {
+                again(after: max(wait, PolicyNumbers.pause), detail, &turn)
+            } else {
+                rest(.failed, .failed, detail, &turn)
+            }
+        }
+    }
+
+    // MARK: Who did it
+
+    /// A page that contradicts the kernel's own table counts as none.
+    static func sound(_ page: PageReading?, highest: UInt64) -> PageReading? {
+        guard let page, page.running <= page.begun, page.begun <= highest else { return nil }
+        return page
+    }
+
+    /// The open visits that may have killed it: the one that ran, else all that had begun.
+    private static func suspects(_ open: [OpenVisit], _ page: PageReading?) -> [OpenVisit] {
+        guard let page else { return open }
+        if let running = open.first(where: { $0.id == page.running }) { return [running] }
+        return open.filter { $0.id <= page.begun }
+    }
+
+    /// What becomes of the visits that the dead process held, once and after the death.
+    private func settle(
+        _ process: PolicyProcess, _ open: [OpenVisit], _ page: PageReading?, _ payer: Payer,
+        _ accused: [OpenVisit], _ turn: inout PolicyTurn
+    ) {
+        let guilty = payer == .visit ? Set(accused.map(\.id)) : []
+        for visit in open {
+            let begun = page.map { visit.id <= $0.begun } ?? true
+            let fate: VisitVerdict =
+                if begun, !visit.replayable {
+                    .lost
+                } else if !guilty.contains(visit.id) {
+                    .replay
+                } else if verdict(visit.key, at: turn.seen) == .poisoned {
+                    .poisoned
+                } else {
+                    .alone
+                }
+            turn.act(
+                .settle(
+                    device: name, incarnation: process.incarnation, visit: visit.id, fate))
+        }
+    }
+
+    // MARK: Who pays
+
+    func verdict(_ key: VisitKey, at seen: Double) -> DeliveryVerdict {
+        guard let charge = charges[key], charge.until >= seen else { return .free }
+        return charge.weight >= PolicyNumbers.strikes ? .poisoned : .alone
+    }
+
+    /// Charges a death to the visit; with several suspects nobody is charged, all are tried alone.
+    private mutating func charge(
+        _ process: PolicyProcess, _ accused: [OpenVisit], _ turn: inout PolicyTurn
+    ) {
+        let weight = process.cause == .hang ? PolicyNumbers.hangWeight : 1
+        for visit in accused {
+            var old = charges[visit.key]?.weight ?? 0
+            if let charge = charges[visit.key], charge.until < turn.seen { old = 0 }
+            charges[visit.key] = Charge(
+                weight: old + (accused.count == 1 ? weight : 0),
+                until: turn.seen + PolicyNumbers.memory)
+        }
+        forgetOldCharges()
+        visited.append(turn.seen)
+        visited = Array(visited.suffix(PolicyNumbers.visits.count + 1))
+        if accused.count == 1 { dead.insert(accused[0].key) }
+    }
+
+    private mutating func forgetOldCharges() {
+        let surplus = charges.count - PolicyNumbers.charges
+        guard surplus > 0 else { return }
+        let oldest = charges.sorted { $0.value.until < $1.value.until }.prefix(surplus)
+        for (key, _) in oldest { charges[key] = nil }
+    }
+
+    /// Puts a death on the budget: the seconds to wait, or nil if the device is given up.
+    private mutating func count(_ turn: inout PolicyTurn) -> Double? {
+        if let healthy {
+            // A year of health would do as well as any; the bound keeps the conversion safe.
+            let steps = min((turn.seen - healthy) / PolicyNumbers.health, 1_000_000)
+            level = max(0, level - Int(steps.rounded(.down)))
+        }
+        healthy = nil
+        barren += 1
+        counted.append(turn.seen)
+        counted = Array(counted.suffix(PolicyNumbers.long.count))
+        if Self.exceeds(counted, turn.seen, PolicyNumbers.short, atLimit: true)
+            || Self.exceeds(counted, turn.seen, PolicyNumbers.long, atLimit: true)
+            || barren >= PolicyNumbers.barren
+        {
+            return nil
+        }
+        let wait = PolicyNumbers.backoff[min(level, PolicyNumbers.backoff.count - 1)]
+        level += 1
+        return wait
+    }
+
+    private static func exceeds(
+        _ times: [Double], _ seen: Double, _ rate: PolicyNumbers.Rate, atLimit: Bool = false
+    ) -> Bool {
+        let count = times.count { seen - $0 < rate.span }
+        return atLimit ? count >= rate.count : count > rate.count
+    }
+
+    private mutating func price(_ payer: Payer, _ turn: inout PolicyTurn) -> Price {
+        switch payer {
+        case .wanted:
+            return .after(0)
+        case .outside:
+            outside.append(turn.seen)
+            outside = Array(outside.suffix(PolicyNumbers.burst.count + 1))
+            let tooMany = Self.exceeds(outside, turn.seen, PolicyNumbers.burst)
+            return .after(tooMany ? PolicyNumbers.pause : 0)
+        case .visit where dead.count < PolicyNumbers.distinct:
+            let tooMany = Self.exceeds(visited, turn.seen, PolicyNumbers.visits)
+            return .after(tooMany ? PolicyNumbers.pause : 0)
+        case .finished where profile.restart == .transient:
+            return .done
+        case .visit, .start, .finished, .own:
+            return count(&turn).map { .after($0) } ?? .failed
+        }
+    }
+}

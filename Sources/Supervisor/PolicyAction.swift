@@ -1,0 +1,74 @@
+/// The states of a device, in the words of `ps`.
+package enum DeviceState: String, Sendable, CaseIterable {
+    case starting
+    case ready
+    /// It does not turn for now, is stopped, or is traced: the reason says.
+    case late
+    case draining
+    case waiting
+    case failed
+    case stopped
+    case done
+    case unkillable
+}
+
+/// What becomes of a visit whose process died.
+package enum VisitVerdict: String, Sendable, CaseIterable {
+    /// Delivered again.
+    case replay
+    /// It had begun and may not be sent again: its outcome is unknown.
+    case lost
+    /// It killed too often: its flow fails.
+    case poisoned
+    /// Delivered again, with nothing beside it.
+    case alone
+}
+
+/// How a visit may be delivered.
+package enum DeliveryVerdict: String, Sendable, CaseIterable {
+    case free
+    case alone
+    case poisoned
+}
+
+/// A death, as the machine judges it.
+package struct Death: Equatable, Sendable, CustomStringConvertible {
+    package var exit: ExitReason
+    /// Why the machine ended the process; nil if it did not.
+    package var cause: EndCause?
+    /// Visits up to this one had begun; `UInt64.max` when no page tells.
+    package var begun: UInt64
+    /// The visit whose code ran, or 0.
+    package var running: UInt64
+
+    /// `signal KILL`, `exit 3`, `hang (signal KILL)`, `memory (signal KILL)`.
+    package var description: String {
+        if let cause { return "\(cause.rawValue) (\(exit))" }
+        return exit.memory ? "memory (\(exit))" : exit.description
+    }
+}
+
+/// What the host does for the machine, in this order.
+package enum PolicyAction: Equatable, Sendable {
+    case spawn(device: String, incarnation: Int)
+    /// Ask it to finish what it has and to go.
+    case drain(device: String, incarnation: Int)
+    /// SIGTERM to the group.
+    case term(device: String, incarnation: Int)
+    /// SIGKILL to the group.
+    case kill(device: String, incarnation: Int)
+    case ping(device: String, incarnation: Int)
+    case cancel(device: String, incarnation: Int, visit: UInt64)
+    /// After a death, once for each visit that it held.
+    case settle(device: String, incarnation: Int, visit: UInt64, VisitVerdict)
+    /// A death is settled.
+    case buried(device: String, incarnation: Int, Death)
+    /// It is not coming back by itself: who waits for it is told.
+    case refuse(device: String, DeviceState)
+    case show(device: String, DeviceState, reason: String)
+    case swapFailed(device: String, reason: String)
+    /// The operator's word is not done.
+    case refused(device: String, reason: String)
+    /// Everything is down.
+    case exit
+}

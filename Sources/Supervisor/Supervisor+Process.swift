@@ -1,0 +1,189 @@
+// The life of one process: its launch and its death.
+
+internal import CLinux
+internal import Glibc
+internal import UnixSocket
+
+extension Supervisor {
+    /// What the kernel asks of the socket of a cable, in each direction; the system may give less.
+    private static let cableBuffer: Int32 = 1 << 20
+
+    /// The system kills at a limit of processor time by samples, and accounts more finely: whether the seconds used
+    /// may have been the limit.
+    private static func isUsedUp(_ seconds: Double, of limit: UInt64) -> Bool {
+        seconds >= Double(limit) * 0.95 - 0.25
+    }
+
+    func spawn(_ device: String, _ incarnation: Int) {
+        guard let entry = entries[device] else { return }
+        entries[device]?.starts += 1
+        entries[device]?.incarnation = incarnation
+        entries[device]?.isDirty = true
+        do throws(LaunchFailure) {
+            try launch(entry, incarnation)
+        } catch {
+            entry.log.add(incarnation, .kernel, error.message)
+            entry.log.flush()
+            post(
+                .unspawned(
+                    device: device, incarnation: incarnation, error: error.name,
+                    detail: error.message))
+        }
+    }
+
+    private func launch(_ entry: Entry, _ incarnation: Int) throws(LaunchFailure) {
+        var cable = try descriptors { () throws(SocketError) in try socketPair() }
+        var life = try descriptors { () throws(SocketError) in try pipePair() }
+        var out = try descriptors { () throws(SocketError) in try pipePair() }
+        var err = try descriptors { () throws(SocketError) in try pipePair() }
+        let pageFile = try StatusPage.makeFile()
+        let page = try StatusPage(pageFile)
+        let theirs = cable.takeSecond()
+        let ours = cable.takeFirst()
+        for number in [theirs.number, ours.number] {
+            var size = Self.cableBuffer
+            setsockopt(
+                number, SOL_SOCKET, SO_SNDBUF, &size, socklen_t(MemoryLayout<Int32>.size))
+        }
+        let lifeRead = life.takeFirst()
+        let outWrite = out.takeSecond()
+        let errWrite = err.takeSecond()
+        let pid = try Self.start(
+            entry.spec,
+            Inherited(
+                out: outWrite.number, err: errWrite.number, cable: theirs.number,
+                lifeline: lifeRead.number, page: pageFile.number))
+        let handle = clx_pidfd_open(pid)
+        guard handle >= 0 else {
+            // Without a handle nobody would see its death: it must not live.
+            let failure = LaunchFailure("cannot open the handle of a process", errno)
+            Glibc.kill(-pid, SIGKILL)
+            while waitpid(pid, nil, 0) < 0, errno == EINTR {}
+            throw failure
+        }
+        let logs = [
+            LogPump(out.takeFirst(), .out, incarnation, entry.log),
+            LogPump(err.takeFirst(), .err, incarnation, entry.log),
+        ]
+        children.append(
+            ChildProcess(
+                entry.spec, incarnation: incarnation, pid: pid,
+                handle: OwnedDescriptor(owning: handle), lifeline: life.takeSecond(), page: page,
+                logs: logs, ended: { [weak self] in self?.ended($0) }))
+        delegate?.launched(
+            entry.spec.name, incarnation: incarnation, pid: pid, cable: ours)
+    }
+
+    private func descriptors(
+        _ make: () throws(SocketError) -> DescriptorPair
+    ) throws(LaunchFailure) -> DescriptorPair {
+        do throws(SocketError) {
+            return try make()
+        } catch {
+            throw LaunchFailure(error.description, error.errno)
+        }
+    }
+
+    private struct Inherited {
+        var out: Int32
+        var err: Int32
+        var cable: Int32
+        var lifeline: Int32
+        var page: Int32
+    }
+
+    private static func start(
+        _ spec: DeviceSpec, _ inherited: Inherited
+    ) throws(LaunchFailure) -> pid_t {
+        var step: Int32 = 0
+        let result = withCStrings([spec.executable] + spec.arguments) { arguments in
+            withCStrings(spec.environment) { environment in
+                withCStrings([spec.executable] + (spec.directory.map { [$0] } ?? [])) { paths in
+                    withUnsafeMutablePointer(to: &step) { step in
+                        var launch = clx_launch()
+                        launch.path = UnsafePointer(paths[0])
+                        launch.argv = UnsafePointer(arguments)
+                        launch.envp = UnsafePointer(environment)
+                        launch.directory = UnsafePointer(paths[1])
+                        launch.out = inherited.out
+                        launch.err = inherited.err
+                        launch.cable = inherited.cable
+                        launch.lifeline = inherited.lifeline
+                        launch.page = inherited.page
+                        set(&launch, spec.limits)
+                        launch.failed_step = step
+                        return clx_launch(&launch)
+                    }
+                }
+            }
+        }
+        guard result > 0 else { throw LaunchFailure(spec, step: step, errno: -result) }
+        return result
+    }
+
+    private static func set(_ launch: inout clx_launch, _ limits: DeviceSpec.Limits) {
+        if let inherited = HostLimits.inherited {
+            let hard = min(limits.nofile ?? inherited.hard, inherited.hard)
+            let soft = limits.nofile == nil ? inherited.soft : hard
+            launch.nofile = clx_limit(is_set: 1, soft: soft, hard: hard)
+        }
+        if let memory = limits.memory {
+            launch.memory = clx_limit(is_set: 1, soft: memory, hard: memory)
+        }
+        if let cpu = limits.cpu { launch.cpu = clx_limit(is_set: 1, soft: cpu, hard: cpu) }
+        if let core = limits.core { launch.core = clx_limit(is_set: 1, soft: core, hard: core) }
+    }
+
+    // MARK: The death
+
+    /// The handle says that the process is dead. The order keeps what it had said, and its number from strangers.
+    private func ended(_ child: ChildProcess) {
+        delegate?.readDry(child.device, incarnation: child.incarnation)
+        let load = delegate?.open(child.device, incarnation: child.incarnation) ?? ProcessLoad()
+        let page = child.readPage()
+        child.signalGroup(SIGKILL)
+        let logs = child.logs
+        guard let result = child.reap() else { return }
+        children.removeAll { $0 === child }
+        entries[child.device]?.errorLines = logs.flatMap(\.tail)
+        post(
+            .died(
+                device: child.device, incarnation: child.incarnation,
+                exit: exitReason(child.device, result), page: page, load: load))
+    }
+
+    private func exitReason(_ device: String, _ result: clx_exit) -> ExitReason {
+        guard result.signal != 0 else { return ExitReason(code: result.code) }
+        var memory = false
+        if result.signal == SIGKILL {
+            let cpu = entries[device]?.spec.limits.cpu
+            let used = Double(result.cpu_microseconds) / 1e6
+            let usedUp = cpu.map { Self.isUsedUp(used, of: $0) } ?? false
+            memory = memoryKiller.hasStruck() || usedUp
+        }
+        return ExitReason(signal: SignalName.of(result.signal), memory: memory)
+    }
+
+    func buried(_ device: String, _ incarnation: Int, _ death: Death) {
+        entries[device]?.lastExit = death.description
+        entries[device]?.isDirty = true
+        entries[device]?.log.add(incarnation, .kernel, "ended: \(death)")
+        entries[device]?.log.flush()
+        let settled = verdicts
+        verdicts.removeAll(keepingCapacity: true)
+        delegate?.died(
+            device, incarnation: incarnation, begun: death.begun, running: death.running,
+            verdicts: settled, exit: death.exit)
+    }
+}
+
+/// Calls `body` with a vector of C strings that ends with a null pointer, as execve(2) takes it.
+private func withCStrings<Result>(
+    _ strings: [String],
+    _ body: (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> Result
+) -> Result {
+    var pointers = strings.map { strdup($0) }
+    pointers.append(nil)
+    defer { for pointer in pointers { free(pointer) } }
+    return pointers.withUnsafeMutableBufferPointer { body($0.baseAddress!) }
+}

@@ -1,0 +1,41 @@
+package import UnixSocket
+
+/// Where a line of a device's log comes from.
+package enum LogStream: String, Sendable {
+    case out
+    case err
+    /// The supervisor says it.
+    case kernel
+}
+
+/// Whoever routes messages for the devices. Calls come in the order in which things happen; a call of the supervisor
+/// from inside of one takes effect after it.
+@LoopActor
+package protocol SupervisorDelegate: AnyObject {
+    /// A process runs; `cable` is the kernel's end of its socket pair.
+    func launched(
+        _ device: String, incarnation: Int, pid: Int32, cable: consuming OwnedDescriptor)
+    /// The process is dead: read what is left on its cable. `died` follows.
+    func readDry(_ device: String, incarnation: Int)
+    /// The visits that the process holds.
+    func open(_ device: String, incarnation: Int) -> ProcessLoad
+    /// A death is settled: one verdict for each visit that `open` listed. Those up to `begun` had begun, `UInt64.max`
+    /// without a page; `running` is the one whose code ran, or 0.
+    func died(
+        _ device: String, incarnation: Int, begun: UInt64, running: UInt64,
+        verdicts: [(visit: UInt64, verdict: VisitVerdict)], exit: ExitReason)
+    /// Ask it to finish what it has and to go.
+    func drain(_ device: String, incarnation: Int)
+    /// Ask it for a sign of life.
+    func ping(_ device: String, incarnation: Int)
+    /// The visit has taken too long.
+    func cancel(_ device: String, incarnation: Int, visit: UInt64)
+    /// It is not coming back by itself: who waits for it is told `unavailable`.
+    func refuse(_ device: String, _ state: DeviceState)
+    /// The heir of a swap died before it was ready; the old process serves on.
+    func swapFailed(_ device: String, reason: String)
+    func changed(_ status: DeviceStatus)
+    /// Everything is down after `shutdown`.
+    func exited()
+    func log(_ device: String, _ stream: LogStream, _ line: String)
+}

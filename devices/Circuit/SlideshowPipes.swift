@@ -1,0 +1,132 @@
+import Contract
+import Control
+import FoundationEssentials
+
+/// The commands of one slideshow.
+enum SlideshowPipes {
+    /// Makes a slideshow of files and folders. The same id again changes nothing.
+    static let create = pipeline(CreateSlideshow.self)
+        .pipe(to: SelectPhotos.self) { kernel, request in
+            if let stored = try await Photos.stored(kernel, request.id) {
+                try await show(kernel, new: stored.summary)
+                return .abort(stored.summary)
+            }
+            let found = try await Photos.gather(kernel, request.photos)
+            return .next(SelectPhotos(present: [], candidates: found))
+        }
+        .pipe(ComputePort.selectPhotos)
+        .withRequest()
+        .pipe(to: NewSlideshow.self) { kernel, pair in
+            let (request, photos) = pair
+            guard request.photos.isEmpty || !photos.isEmpty else {
+                return .fail(Photos.none(in: request.photos))
+            }
+            let usual = try await kernel.call(InfrastructurePort.loadConfig, ())
+            let config = Config(
+                duration: request.duration ?? usual.duration,
+                transition: request.transition ?? usual.transition,
+                loop: request.loop ?? usual.loop)
+            return .next(
+                NewSlideshow(
+                    id: request.id, name: request.name, photos: photos, config: config,
+                    createdAt: Date(timeIntervalSince1970: Double(kernel.now) / 1_000)))
+        }
+        .pipe(ComputePort.createSlideshow)
+        .pipe(InfrastructurePort.insertSlideshow)
+        .map(\.summary)
+        .effect { kernel, summary in try await show(kernel, new: summary) }
+        .seal()
+
+    /// Renames, reorders, removes and titles.
+    static let update = pipeline(UpdateSlideshow.self)
+        .pipe(InfrastructurePort.fetchSlideshow) { SlideshowID(id: $0.id) }
+        .withRequest()
+        .pipe(ComputePort.updateSlideshow) { SlideshowChange(slideshow: $0.1, update: $0.0) }
+        .tap(InfrastructurePort.saveSlideshow)
+        .pipe(to: SlideshowSummary.self) { kernel, slideshow in
+            try await show(kernel, changed: slideshow)
+            return .next(slideshow.summary)
+        }
+        .seal()
+
+    /// Changes how a slideshow is shown.
+    static let updateConfig = pipeline(UpdateConfig.self)
+        .pipe(InfrastructurePort.fetchSlideshow) { SlideshowID(id: $0.id) }
+        .withRequest()
+        .pipe(ComputePort.applyConfig) { ConfigChange(slideshow: $0.1, update: $0.0) }
+        .tap(InfrastructurePort.saveSlideshow)
+        .pipe(to: SlideshowSummary.self) { kernel, slideshow in
+            try await show(kernel, changed: slideshow)
+            return .next(slideshow.summary)
+        }
+        .seal()
+
+    /// Removes a slideshow.
+    static let delete = pipeline(SlideshowID.self)
+        .tap(InfrastructurePort.deleteSlideshow)
+        .effect { kernel, removed in
+            try await kernel.buffer.mutate(LibraryState.self, SlideshowState.self) { library, open in
+                library.slideshows.removeAll { $0.id == removed.id }
+                if open.slideshow?.id == removed.id { open.slideshow = nil }
+            }
+        }
+        .seal()
+
+    /// Opens a slideshow.
+    static let open = pipeline(InfrastructurePort.fetchSlideshow)
+        .pipe(to: SlideshowSummary.self) { kernel, slideshow in
+            try await kernel.buffer.mutate(SlideshowState.self) { $0.slideshow = slideshow }
+            return .next(slideshow.summary)
+        }
+        .seal()
+
+    /// Closes the open slideshow.
+    static let close = pipeline(Void.self)
+        .effect { kernel, _ in
+            try await kernel.buffer.mutate(SlideshowState.self) { $0.slideshow = nil }
+        }
+        .seal()
+
+    /// Adds the image files of files and folders.
+    static let addPhotos = pipeline(AddPhotos.self)
+        .pipe(to: SelectPhotos.self) { kernel, request in
+            let slideshow = try await kernel.call(
+                InfrastructurePort.fetchSlideshow, SlideshowID(id: request.id))
+            let found = try await Photos.gather(kernel, request.photos)
+            return .next(
+                SelectPhotos(present: slideshow.slides.map(\.photo), candidates: found))
+        }
+        .pipe(ComputePort.selectPhotos)
+        .withRequest()
+        .pipe(to: AppendPhotos.self) { kernel, pair in
+            let (request, photos) = pair
+            let slideshow = try await kernel.call(
+                InfrastructurePort.fetchSlideshow, SlideshowID(id: request.id))
+            return photos.isEmpty
+                ? .abort(slideshow.summary)
+                : .next(AppendPhotos(slideshow: slideshow, photos: photos))
+        }
+        .pipe(ComputePort.appendPhotos)
+        .tap(InfrastructurePort.saveSlideshow)
+        .pipe(to: SlideshowSummary.self) { kernel, slideshow in
+            try await show(kernel, changed: slideshow)
+            return .next(slideshow.summary)
+        }
+        .seal()
+
+    // MARK: - Regions
+
+    private static func show(_ kernel: any Handle, new summary: SlideshowSummary) async throws {
+        try await kernel.buffer.mutate(LibraryState.self) { library in
+            guard !library.slideshows.contains(where: { $0.id == summary.id }) else { return }
+            library.put(summary)
+        }
+    }
+
+    private static func show(_ kernel: any Handle, changed slideshow: Slideshow) async throws {
+        try await kernel.buffer.mutate(LibraryState.self, SlideshowState.self) { library, open in
+            library.put(slideshow.summary)
+            if open.slideshow?.id == slideshow.id { open.slideshow = slideshow }
+        }
+    }
+}
