@@ -38,8 +38,8 @@ enum TerminalGuard {
     private static let signalNumbers = 65
     private static let alternateStack = 64 * 1_024
 
-    /// Set once by `arm`, before the handlers are installed, and never changed or freed: that guards
-    /// it. What it points to changes only while all signals are blocked.
+    /// Guarded by being set once in `arm`, before the handlers are installed, and never changed or
+    /// freed. What it points to changes only while all signals are blocked.
     nonisolated(unsafe) private(set) static var state: UnsafeMutablePointer<State>?
 
     /// Installs the handlers; once in a process, later calls only change the terminal.
