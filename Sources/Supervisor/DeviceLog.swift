@@ -33,12 +33,12 @@ final class DeviceLog {
 
     /// Writes what was added. A full disk costs lines, not the kernel.
     func flush() {
-        guard !pending.isEmpty, let number = file?.number else { return }
+        guard !pending.isEmpty else { return }
         if size + pending.count > LogLimits.fileBytes { rotate() }
-        let written = pending.withUnsafeBytes {
-            write(file?.number ?? number, $0.baseAddress, $0.count)
+        if let number = file?.number {
+            let written = pending.withUnsafeBytes { write(number, $0.baseAddress, $0.count) }
+            size += max(0, written)
         }
-        size += max(0, written)
         pending.removeAll(keepingCapacity: pending.capacity <= LogLimits.bytesPerSecond)
     }
 

@@ -122,7 +122,7 @@ package struct Policy: Sendable {
 
     /// Whether ticks are needed: something runs or is to run.
     package var needsTicks: Bool {
-        devices.contains { !$0.processes.isEmpty || $0.due != nil }
+        phase != .closed && devices.contains { !$0.processes.isEmpty || $0.due != nil }
     }
 
     /// The worst time that the end takes from now, in seconds.

@@ -90,11 +90,11 @@ struct Binding: ~Copyable {
     /// The process that listens at the path, nil if nobody does; 0 if somebody does who cannot be
     /// asked.
     private static func probe(_ path: SocketPath) -> Int32? {
-        guard let socket = try? makeSocket() else { return nil }
+        guard let socket = try? makeSocket() else { return 0 }
         if path.withAddress({ Glibc.connect(socket.number, $0, $1) }) == 0 {
             return (try? Peer(of: socket.number))?.pid ?? 0
         }
-        return errno == EAGAIN ? 0 : nil
+        return errno == ECONNREFUSED || errno == ENOENT ? nil : 0
     }
 
     private static func recordedPID(_ file: Int32) -> Int32 {

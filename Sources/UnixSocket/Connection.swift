@@ -46,7 +46,7 @@ package final class Connection: Watcher {
     /// The time of the loop at which bytes last went out, or began to wait for it.
     @exclusivity(unchecked) package internal(set) var lastProgress: UInt64
     /// Called when everything is written that had to wait for more than a turn.
-    package var onDrained: (@LoopActor () -> Void)?
+    @exclusivity(unchecked) package var onDrained: (@LoopActor () -> Void)?
 
     @exclusivity(unchecked) var delegate: (any ConnectionDelegate)?
     @exclusivity(unchecked) var kept = ByteQueue()
@@ -59,15 +59,15 @@ package final class Connection: Watcher {
     @exclusivity(unchecked) private var isWatched = false
     /// Received bytes wait although none are new: the delegate was paused, or asked to read from
     /// within a delivery.
-    var mustRedeliver = false
-    var mustDrain = false
+    @exclusivity(unchecked) var mustRedeliver = false
+    @exclusivity(unchecked) var mustDrain = false
     /// The error of a failed write: nothing can be sent any more, and what the peer left is still
     /// to be read.
-    var writeFailure: Int32 = 0
-    var arrived: [Int32] = []
-    var departing: [Departing] = []
+    @exclusivity(unchecked) var writeFailure: Int32 = 0
+    @exclusivity(unchecked) var arrived: [Int32] = []
+    @exclusivity(unchecked) var departing: [Departing] = []
     /// Bytes that were taken for sending, and bytes that were sent, since the beginning.
-    var totalQueued: UInt64 = 0
+    @exclusivity(unchecked) var totalQueued: UInt64 = 0
 
     /// Descriptors that ride with the byte at `offset` of all that is sent.
     struct Departing {

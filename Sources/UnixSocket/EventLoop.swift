@@ -18,31 +18,31 @@ package final class EventLoop {
     package static let shared = EventLoop()
 
     /// CLOCK_MONOTONIC in nanoseconds, read once a turn.
-    package private(set) var now: UInt64
+    @exclusivity(unchecked) package private(set) var now: UInt64
     /// The number of turns made.
-    package private(set) var turns: UInt64 = 0
+    @exclusivity(unchecked) package private(set) var turns: UInt64 = 0
     /// Called when no task is left to run, before the loop waits; true if it made new work, which
     /// is done first.
-    package var idle: (@LoopActor () -> Bool)?
+    @exclusivity(unchecked) package var idle: (@LoopActor () -> Bool)?
     /// Called just before the loop waits.
-    package var beforeWait: (@LoopActor () -> Void)?
+    @exclusivity(unchecked) package var beforeWait: (@LoopActor () -> Void)?
     /// Called when a wait has ended, before anything else.
-    package var afterWait: (@LoopActor () -> Void)?
+    @exclusivity(unchecked) package var afterWait: (@LoopActor () -> Void)?
 
     @exclusivity(unchecked) var timers = TimerHeap()
     /// What to do with a connection at the end of the turn, besides writing.
     @exclusivity(unchecked) private var attention: [Connection] = []
     @exclusivity(unchecked) private var dirty: [Connection] = []
     @exclusivity(unchecked) private var watched: [Watched] = []
-    private var spare: [Connection] = []
+    @exclusivity(unchecked) private var spare: [Connection] = []
     private let poll: Int32
     private let alarm: Int32
-    private var alarmAt = UInt64.max
-    private var alarmHasFired = false
-    private var isStopping = false
-    private let events: UnsafeMutableBufferPointer<epoll_event>
-    private var scratch: UnsafeMutableRawPointer?
-    private var hasScratch = false
+    @exclusivity(unchecked) private var alarmAt = UInt64.max
+    @exclusivity(unchecked) private var alarmHasFired = false
+    @exclusivity(unchecked) private var isStopping = false
+    private let events: UnsafeMutableBufferPointer<clx_event>
+    @exclusivity(unchecked) private var scratch: UnsafeMutableRawPointer?
+    @exclusivity(unchecked) private var hasScratch = false
 
     private struct Watched {
         var watcher: (any Watcher)?
@@ -52,13 +52,12 @@ package final class EventLoop {
 
     private init() {
         now = Clock.monotonic
-        poll = epoll_create1(Int32(EPOLL_CLOEXEC))
-        alarm = timerfd_create(
-            CLOCK_MONOTONIC, Int32(TFD_CLOEXEC | TFD_NONBLOCK))
+        poll = clx_epoll_create()
+        alarm = clx_timerfd()
         precondition(poll >= 0 && alarm >= 0, "no epoll for the event loop: errno \(errno)")
         events = .allocate(capacity: SocketLimits.eventsPerTurn)
         for descriptor in [LoopActor.executor.wakeUp, alarm] {
-            control(EPOLL_CTL_ADD, descriptor, .read, 0)
+            control(clx_epoll_add, descriptor, .read, 0)
         }
     }
 
@@ -81,9 +80,11 @@ package final class EventLoop {
         let generation = watched[index].generation
         // A number whose last owner closed it without `unwatch` is gone from epoll, hence the
         // second try.
+        let (first, second) =
+            isNew ? (clx_epoll_add, clx_epoll_modify) : (clx_epoll_modify, clx_epoll_add)
         guard
-            control(isNew ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, descriptor, interest, generation)
-                || control(isNew ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, descriptor, interest, generation)
+            control(first, descriptor, interest, generation)
+                || control(second, descriptor, interest, generation)
         else {
             watched[index].watcher = nil
             return false
@@ -100,7 +101,7 @@ package final class EventLoop {
             watched[index].interest != interest
         else { return }
         watched[index].interest = interest
-        control(EPOLL_CTL_MOD, descriptor, interest, watched[index].generation)
+        control(clx_epoll_modify, descriptor, interest, watched[index].generation)
     }
 
     /// Forgets the watcher of `descriptor`; call it before the descriptor is closed. It is told
@@ -110,16 +111,15 @@ package final class EventLoop {
         guard watched.indices.contains(index), watched[index].watcher != nil else { return }
         watched[index].watcher = nil
         watched[index].generation &+= 1
-        control(EPOLL_CTL_DEL, descriptor, [], 0)
+        control(clx_epoll_delete, descriptor, [], 0)
     }
 
     @discardableResult
     private func control(
-        _ operation: Int32, _ descriptor: Int32, _ interest: Interest, _ generation: UInt32
+        _ operation: Int, _ descriptor: Int32, _ interest: Interest, _ generation: UInt32
     ) -> Bool {
-        let name = UInt64(generation) << 32 | UInt64(UInt32(bitPattern: descriptor))
-        var event = epoll_event(events: interest.rawValue, data: epoll_data_t(u64: name))
-        return epoll_ctl(poll, operation, descriptor, &event) == 0
+        clx_epoll_control(
+            poll, Int32(operation), descriptor, interest.rawValue, generation) == 0
     }
 
     // MARK: Turns
@@ -134,8 +134,8 @@ package final class EventLoop {
             let mustHurry = LoopActor.executor.hasJobs || !dirty.isEmpty || !attention.isEmpty
             armAlarm()
             beforeWait?()
-            let count = epoll_wait(
-                poll, events.baseAddress, Int32(SocketLimits.eventsPerTurn), mustHurry ? 0 : -1)
+            let count = clx_epoll_wait(
+                poll, events.baseAddress, Int32(SocketLimits.eventsPerTurn), mustHurry ? 0 : 1)
             afterWait?()
             turns &+= 1
             now = Clock.monotonic
@@ -150,11 +150,10 @@ package final class EventLoop {
     /// Makes `run` return at the end of the turn.
     package func stop() { isStopping = true }
 
-    private func dispatch(_ event: epoll_event) {
-        let descriptor = Int32(truncatingIfNeeded: event.data.u64)
+    private func dispatch(_ event: clx_event) {
+        let descriptor = event.descriptor
         let index = Int(descriptor)
-        let generation = UInt32(truncatingIfNeeded: event.data.u64 >> 32)
-        if index < watched.count, watched[index].generation == generation,
+        if index < watched.count, watched[index].generation == event.generation,
             let watcher = watched[index].watcher
         {
             watcher.ready(Interest(rawValue: event.events))
@@ -217,16 +216,9 @@ package final class EventLoop {
         let earliest = timers.earliest ?? .max
         guard earliest < alarmAt || alarmHasFired else { return }
         // Setting it also ends the readiness of one that has fired; 0 disarms it.
-        setAlarm(earliest == .max ? 0 : max(earliest, 1))
+        clx_timerfd_set(alarm, earliest == .max ? 0 : max(earliest, 1))
         alarmAt = earliest
         alarmHasFired = false
-    }
-
-    private func setAlarm(_ time: UInt64) {
-        var value = itimerspec()
-        value.it_value.tv_sec = Int(clamping: time / 1_000_000_000)
-        value.it_value.tv_nsec = Int(time % 1_000_000_000)
-        timerfd_settime(alarm, Int32(TFD_TIMER_ABSTIME), &value, nil)
     }
 
     // MARK: Connections

@@ -6,12 +6,12 @@ package struct Interest: OptionSet, Sendable {
 
     package init(rawValue: UInt32) { self.rawValue = rawValue }
 
-    package static let read = Interest(rawValue: EPOLLIN.rawValue)
-    package static let write = Interest(rawValue: EPOLLOUT.rawValue)
+    package static let read = Interest(rawValue: UInt32(clx_epoll_in))
+    package static let write = Interest(rawValue: UInt32(clx_epoll_out))
     /// Told unasked: nobody is at the other end any more.
-    package static let hangup = Interest(rawValue: EPOLLHUP.rawValue)
+    package static let hangup = Interest(rawValue: UInt32(clx_epoll_hangup))
     /// Told unasked: the descriptor has an error to give.
-    package static let error = Interest(rawValue: EPOLLERR.rawValue)
+    package static let error = Interest(rawValue: UInt32(clx_epoll_error))
     /// There is something to be learnt by reading: bytes, the end, or an error.
     static let readable: Interest = [.read, .hangup, .error]
 }

@@ -26,7 +26,7 @@ package enum SocketLimits {
     /// The events that one turn takes from epoll.
     package static let eventsPerTurn = 1024
     /// The rounds of tasks in one turn, before descriptors get their turn again.
-    package static let jobRounds = 1024
+    package static let jobRounds = 64
     /// The bytes of a socket's path: `sun_path` less its end mark.
     package static let pathBytes = 107
 }

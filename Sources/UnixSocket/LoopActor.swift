@@ -39,22 +39,24 @@ public actor LoopActor {
 
 /// The event loop as the concurrency runtime sees it: a queue of jobs. Thread safe.
 public final class LoopExecutor: SerialExecutor, TaskExecutor {
-    private struct Inbox: ~Copyable {
-        var jobs: [UnownedJob] = []
-        var isSignalled = false
-    }
-
     /// An eventfd that becomes readable when another thread has left jobs.
     let wakeUp: Int32
-    private let inbox = Mutex(Inbox())
+    // A mutex of the C library and not of Synchronization, whose locking the thread sanitizer
+    // cannot see.
+    nonisolated(unsafe) private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(
+        capacity: 1)
+    // Guard: `mutex`.
+    nonisolated(unsafe) private var inbox: [UnownedJob] = []
+    nonisolated(unsafe) private var isSignalled = false
     private let owner = Atomic<UInt>(0)
     // Guard: touched only where `isOnLoop` holds.
     @exclusivity(unchecked) nonisolated(unsafe) private var local: [UnownedJob] = []
     @exclusivity(unchecked) nonisolated(unsafe) private var running: [UnownedJob] = []
 
     init() {
-        wakeUp = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
+        wakeUp = clx_eventfd()
         precondition(wakeUp >= 0, "no eventfd for the event loop: errno \(errno)")
+        pthread_mutex_init(mutex, nil)
     }
 
     /// Whether the caller is on the loop's thread.
@@ -75,11 +77,11 @@ public final class LoopExecutor: SerialExecutor, TaskExecutor {
             local.append(unowned)
             return
         }
-        let mustWake = inbox.withLock { inbox in
-            inbox.jobs.append(unowned)
-            defer { inbox.isSignalled = true }
-            return !inbox.isSignalled
-        }
+        pthread_mutex_lock(mutex)
+        inbox.append(unowned)
+        let mustWake = !isSignalled
+        isSignalled = true
+        pthread_mutex_unlock(mutex)
         if mustWake {
             var one: UInt64 = 1
             _ = write(wakeUp, &one, MemoryLayout<UInt64>.size)
@@ -106,11 +108,11 @@ public final class LoopExecutor: SerialExecutor, TaskExecutor {
     @LoopActor func collectInbox() {
         var count: UInt64 = 0
         _ = read(wakeUp, &count, MemoryLayout<UInt64>.size)
-        inbox.withLock { inbox in
-            inbox.isSignalled = false
-            local.append(contentsOf: inbox.jobs)
-            inbox.jobs.removeAll(keepingCapacity: true)
-        }
+        pthread_mutex_lock(mutex)
+        isSignalled = false
+        local.append(contentsOf: inbox)
+        inbox.removeAll(keepingCapacity: true)
+        pthread_mutex_unlock(mutex)
     }
 
     /// Runs what is queued, and what that queues, in rounds; at most `rounds`, so that tasks which

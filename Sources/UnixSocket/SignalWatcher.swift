@@ -1,5 +1,4 @@
 internal import CLinux
-internal import Glibc
 
 /// A signal that has come.
 package struct SignalEvent: Equatable, Sendable {
@@ -20,19 +19,15 @@ package struct SignalEvent: Equatable, Sendable {
 package final class SignalWatcher: Watcher {
     private var descriptor: OwnedDescriptor?
     private var handler: (@LoopActor (SignalEvent) -> Void)?
-    private var signals: sigset_t
+    private let signals: [Int32]
 
     /// Blocks `signals` and tells `handler` of each that comes.
     package init(
         _ signals: [Int32], _ handler: @escaping @LoopActor (SignalEvent) -> Void
     ) throws(SocketError) {
-        var set = sigset_t()
-        sigemptyset(&set)
-        for signal in signals { sigaddset(&set, signal) }
-        self.signals = set
+        self.signals = signals
         self.handler = handler
-        pthread_sigmask(SIG_BLOCK, &set, nil)
-        let number = signalfd(-1, &set, Int32(SFD_CLOEXEC | SFD_NONBLOCK))
+        let number = clx_signalfd(signals, Int32(signals.count))
         let owned = try OwnedDescriptor(checking: number, "cannot watch signals")
         descriptor = consume owned
         EventLoop.shared.watch(number, .read, self)
@@ -44,17 +39,15 @@ package final class SignalWatcher: Watcher {
         EventLoop.shared.unwatch(number)
         descriptor = nil
         handler = nil
-        pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+        clx_signals_unblock(signals, Int32(signals.count))
     }
 
     /// Called by the loop.
     package func ready(_ events: Interest) {
-        var info = signalfd_siginfo()
-        let size = MemoryLayout<signalfd_siginfo>.size
-        while let number = descriptor?.number, read(number, &info, size) == size {
+        var info = clx_signal()
+        while let number = descriptor?.number, clx_signalfd_read(number, &info) == 1 {
             let event = SignalEvent(
-                signal: Int32(bitPattern: info.ssi_signo), sender: Int32(bitPattern: info.ssi_pid),
-                uid: info.ssi_uid, code: info.ssi_code)
+                signal: info.number, sender: info.sender, uid: info.uid, code: info.code)
             handler?(event)
         }
     }

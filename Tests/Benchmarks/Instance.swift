@@ -1,0 +1,78 @@
+import DeviceKit
+import Glibc
+
+/// A kernel with one echo device, under a folder of its own.
+@LoopActor
+final class Instance {
+    let kernel: Kernel
+    private let folder: String
+
+    private init(_ kernel: Kernel, _ folder: String) {
+        self.kernel = kernel
+        self.folder = folder
+    }
+
+    static func start() async throws -> Instance {
+        let folder = "/tmp/concentric-bench-\(getpid())"
+        let own = Bench.output(of: "readlink -f /proc/\(getpid())/exe")
+        let bin = getenv("CONCENTRIC_BIN").map { String(cString: $0) } ?? parent(of: own)
+        mkdir(folder, 0o700)
+        mkdir("\(folder)/devices", 0o700)
+        mkdir("\(folder)/devices/echo", 0o700)
+        let manifest = """
+            {"name": "echo", "executable": "\(own)", "arguments": ["device"], "sandbox": "pure",
+             "provides": ["Bench.echo"]}
+            """
+        guard let file = fopen("\(folder)/devices/echo/device.json", "w") else {
+            throw KernelError(.unavailable, "\(folder) cannot be written")
+        }
+        fputs(manifest, file)
+        fclose(file)
+        setenv("XDG_RUNTIME_DIR", folder, 1)
+        let line = Bench.output(
+            of: "'\(bin)/concentric' up --detach --name bench --data '\(folder)/data' "
+                + "--devices '\(folder)/devices'")
+        guard line.hasPrefix("ready ") else {
+            throw KernelError(.unavailable, "the kernel did not start: \(line)")
+        }
+        let kernel = try await Kernel.connect(instance: "bench", client: "bench")
+        try await kernel.follow("Kernel.Devices") { _ in }
+        return Instance(kernel, folder)
+    }
+
+    private nonisolated static func parent(of path: String) -> String {
+        path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+    }
+
+    /// The device's process now.
+    var devicePID: Int32 {
+        let row = kernel.value(of: "Kernel.Devices")?.value[0]
+        return Int32(clamping: row?["pid"]?.int ?? 0)
+    }
+
+    /// Whether the device serves.
+    var isReady: Bool {
+        kernel.value(of: "Kernel.Devices")?.value[0]?["state"]?.text == "ready"
+    }
+
+    /// Processor seconds of client, kernel and device.
+    var processorTime: Double {
+        [getpid(), kernel.pid, devicePID].reduce(0) { sum, pid in
+            var clock = clockid_t()
+            var time = timespec()
+            guard clock_getcpuclockid(pid, &clock) == 0, clock_gettime(clock, &time) == 0 else {
+                return sum
+            }
+            return sum + Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+        }
+    }
+
+    func end() async {
+        _ = try? await kernel.call("Kernel.shutdown", .null)
+        kernel.close()
+    }
+
+    func remove() {
+        _ = Bench.output(of: "rm -rf '\(folder)'")
+    }
+}

@@ -1,0 +1,102 @@
+import DeviceKit
+
+/// The two timed loops: one call after the other, and a window of calls in flight.
+@LoopActor
+enum Loops {
+    /// Nanoseconds of each round trip, sorted.
+    static func sequential(
+        _ kernel: Kernel, bytes: Int, nanoseconds: UInt64, warmUp: UInt64
+    ) async throws -> [UInt64] {
+        var times: [UInt64] = []
+        times.reserveCapacity(200_000)
+        let start = Bench.now
+        var now = start
+        var round: UInt64 = 0
+        while now < start + warmUp + nanoseconds {
+            let payload = payload(bytes, round)
+            let before = Bench.now
+            let reply = try await kernel.call(Echo.symbol, payload)
+            now = Bench.now
+            try check(reply, bytes, round)
+            round += 1
+            if now > start + warmUp { times.append(now - before) }
+        }
+        return times.sorted()
+    }
+
+    /// What a window of calls in flight achieves.
+    struct Throughput {
+        var perSecond: Double
+        var processorSecondsPer100k: Double
+    }
+
+    static func windowed(
+        _ instance: Instance, bytes: Int, window: Int, nanoseconds: UInt64, warmUp: UInt64
+    ) async throws -> Throughput {
+        let count = Counter()
+        for worker in 0..<window {
+            count.spawn { try await work(instance.kernel, bytes, UInt64(worker), count) }
+        }
+        try await Program.pause(milliseconds: max(1, warmUp / 1_000_000))
+        let begun = (count: count.value, time: Bench.now, cpu: instance.processorTime)
+        try await Program.pause(milliseconds: max(1, nanoseconds / 1_000_000))
+        let done = Double(count.value - begun.count)
+        let seconds = Double(Bench.now - begun.time) / 1e9
+        let cpu = instance.processorTime - begun.cpu
+        count.isOver = true
+        try await count.end()
+        return Throughput(perSecond: done / seconds, processorSecondsPer100k: cpu / done * 1e5)
+    }
+
+    private static func work(
+        _ kernel: Kernel, _ bytes: Int, _ worker: UInt64, _ count: Counter
+    ) async throws {
+        var round = worker << 32
+        while !count.isOver {
+            let reply = try await kernel.call(Echo.symbol, payload(bytes, round))
+            try check(reply, bytes, round)
+            round += 1
+            count.value += 1
+        }
+    }
+
+    private static func payload(_ bytes: Int, _ round: UInt64) -> [UInt8] {
+        var payload = [UInt8](repeating: 0x78, count: bytes)
+        for index in 0..<min(8, bytes) {
+            payload[index] = UInt8(truncatingIfNeeded: round >> (8 * UInt64(index)))
+        }
+        if bytes > 8 { payload[bytes - 1] = UInt8(truncatingIfNeeded: round &* 7 &+ 3) }
+        return payload
+    }
+
+    /// Length, number and last byte.
+    private static func check(_ reply: [UInt8], _ bytes: Int, _ round: UInt64) throws {
+        var number: UInt64 = 0
+        for index in 0..<min(8, reply.count) {
+            number |= UInt64(reply[index]) << (8 * UInt64(index))
+        }
+        guard reply.count == bytes, bytes < 8 || number == round,
+            bytes <= 8 || reply[bytes - 1] == UInt8(truncatingIfNeeded: round &* 7 &+ 3)
+        else { throw KernelError(.failed, "a reply is not what was sent") }
+    }
+}
+
+/// What the workers of a window share.
+@LoopActor
+final class Counter {
+    var value = 0
+    var isOver = false
+    private var tasks: [Task<Void, any Error>] = []
+
+    nonisolated init() {}
+
+    func spawn(_ body: @escaping @LoopActor @Sendable () async throws -> Void) {
+        tasks.append(Task(executorPreference: LoopActor.executor, operation: body))
+    }
+
+    /// Waits for every worker.
+    func end() async throws {
+        for task in tasks { try await task.value }
+        tasks = []
+    }
+}
