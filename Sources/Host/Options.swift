@@ -118,6 +118,16 @@ struct Options {
         return map.map { "\($0)=\($1)" }.sorted()
     }
 
+    /// From now on standard output and error go to the log: who started the kernel may be gone.
+    func leaveTerminal() {
+        let log = open(
+            "\(logDirectory)/kernel.log", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+        guard log >= 0 else { return }
+        dup2(log, 1)
+        dup2(log, 2)
+        close(log)
+    }
+
     /// Says a line to whoever started the kernel: on standard output, and where it asked for it.
     func say(_ line: String) {
         let text = line + "\n"
