@@ -159,7 +159,7 @@ final class House {
         if manifests.allSatisfy({ statuses[$0.name]?.state == .ready }) {
             hasSaidReady = true
             options.say("ready pid=\(getpid()) socket=\(listener?.path.socket ?? "")")
-            options.letGo()
+            if options.isDetached { options.leaveTerminal() }
         } else if status.state == .failed {
             options.say("the device \(status.name) does not start: \(why(status))")
             shutdown()

@@ -125,11 +125,10 @@ struct Options {
         return (longest ?? PolicyNumbers.start) + PolicyNumbers.reap
     }
 
-    /// Lets go of the terminal or the pipe of whoever started the kernel, who may wait for its end.
-    /// What the kernel says from now on is kept beside the logs of the devices.
-    func letGo() {
-        guard isDetached else { return }
-        let path = "\(logDirectory)/kernel.out"
+    /// From now on standard output and error go to the log: who started the kernel may be gone, or
+    /// wait for the end of the pipe.
+    func leaveTerminal() {
+        let path = "\(logDirectory)/kernel.log"
         var status = stat()
         if stat(path, &status) == 0, status.st_size > LogLimits.fileBytes {
             rename(path, path + ".1")

@@ -5,7 +5,8 @@ package struct CBORCoding: Coding {
     package init() {}
 
     package func encode<T: Encodable>(_ value: T) throws -> [UInt8] {
-        if let content = value as? [UInt8] { return Self.bytes(content) }
+        // The type is asked first: an empty array of anything can be cast to bytes.
+        if T.self == [UInt8].self, let content = value as? [UInt8] { return Self.bytes(content) }
         return try CBOREncoder().encode(value)
     }
 
