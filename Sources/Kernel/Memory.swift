@@ -77,7 +77,8 @@ extension Hub {
             guard !slot.owned, let device = peer.device, device.writes.contains(slot.name) else {
                 return .refused(
                     KernelError(
-                        .denied, "the manifest of \(peer.name) does not grant writing \(slot.name)"))
+                        .denied, "the manifest of \(peer.name) does not grant writing \(slot.name)")
+                )
             }
             guard slot.counter == offer.base else { return .conflict }
             do {
