@@ -10,6 +10,8 @@ package struct HubLimits: Sendable {
     package var openBytes = 64 << 20
     /// Commands that wait in one lane.
     package var laneCommands = 1_024
+    /// Bytes of payload that wait in one lane.
+    package var laneBytes = 64 << 20
     /// Operations that one stage may have recorded.
     package var recordEntries = 1_024
     /// Bytes that one stage may have recorded.
@@ -26,6 +28,8 @@ package struct HubLimits: Sendable {
     package var lateStep: UInt64 = 1_000_000_000
     /// Revisions of one region that a replayed read can go back to.
     package var pastRevisions = 1_024
+    /// The same of a region that only the kernel writes.
+    package var pastOwnRevisions = 64
     /// Entries of `Kernel.Errors`.
     package var errors = 256
 

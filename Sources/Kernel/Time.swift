@@ -27,9 +27,9 @@ extension Hub {
             return finish(flow, .failure(deadlineError(flow)))
         }
         guard flow.last else { return }
-        if flow.waiting != nil {
+        if let device = flow.waiting {
             leaveQueue(flow)
-            lose(finallyOf: flow)
+            lose(finallyOf: flow, "\(device.name) was away for all of its time")
         } else if let visit = flow.visit, visit.cancelled == nil {
             visit.peer.cable.cancel(visit: visit.number)
             flow.visit?.cancelled = seen
@@ -42,7 +42,7 @@ extension Hub {
         visit.peer.visits.remove(visit.number)
         touch(flow, visit)
         flow.visit = nil
-        if flow.last { lose(finallyOf: flow) } else { close(flow) }
+        if flow.last { lose(finallyOf: flow, "it took all of its time") } else { close(flow) }
     }
 
     private func deadlineError(_ flow: Flow) -> KernelError {
