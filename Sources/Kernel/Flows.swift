@@ -134,7 +134,7 @@ extension Hub {
             visit.peer.cable.cancel(visit: visit.number)
             flow.visit?.cancelled = seen
             flow.visit?.since = seen
-            due = min(due, seen + limits.settleDeadline)
+            due = min(due, settleTime(flow.visit) ?? .max)
         }
         cancelChildren(flow, "the flow that asked has ended")
         close(flow)
