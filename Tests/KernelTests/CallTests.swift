@@ -110,7 +110,7 @@ import Testing
         house.pass(10)
         #expect(compute.cable.cancelled == [visit.number])
         #expect(call.end == nil, "the visit has not settled")
-        house.pass(3)
+        house.pass(6)
         #expect(call.end == "! deadline none")
         compute.answer(visit, "late")
         #expect(call.end == "! deadline none")

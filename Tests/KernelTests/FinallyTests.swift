@@ -128,7 +128,7 @@ import Testing
         if settles {
             circuit.answer(visit, .fail(KernelError(.cancelled, "")))
         } else {
-            house.pass(3)
+            house.pass(6)
         }
         #expect(call.end == "1")
         #expect(house.errors == ["\(Self.last) finallyLost"])
