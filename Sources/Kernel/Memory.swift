@@ -26,10 +26,8 @@ final class RegionSlot {
     }
 
     func change(to next: Value, at revision: UInt64, keep: Int) {
-        if !owned {
-            past.append((counter, value))
-            if past.count > keep { past.removeFirst(past.count - keep) }
-        }
+        past.append((counter, value))
+        if past.count > keep { past.removeFirst(past.count - keep) }
         value = next
         counter = revision
     }
@@ -69,6 +67,9 @@ extension Hub {
     func commit(_ offers: [Operation.Offer], by peer: Peer) -> CommitResult {
         var changes: [(RegionSlot, Value, RegionChange)] = []
         var before: [Value] = []
+        guard Set(offers.map(\.region)).count == offers.count else {
+            return .refused(KernelError(.malformed, "a commit names each region once"))
+        }
         for offer in offers {
             guard let slot = regions[offer.region] else {
                 return .refused(
@@ -110,7 +111,7 @@ extension Hub {
         guard let slot = regions[name], slot.owned, slot.value != value else { return }
         let patch = Patch.difference(from: slot.value, to: value)
         let from = slot.counter
-        slot.change(to: value, at: from + 1, keep: 0)
+        slot.change(to: value, at: from + 1, keep: limits.pastOwnRevisions)
         tell([(slot, RegionChange(region: name, from: from, patch: patch))], at: from + 1)
     }
 
