@@ -252,7 +252,8 @@ package final class CableDriver {
                 .unsupported,
                 "\(who) (build \(hello.build)) speaks wire \(hello.wire), this kernel (build "
                     + "\(WireVersion.build)) speaks wire \(WireVersion.wire): rebuild "
-                    + (older ? "the older \(device == nil ? "client" : "device")" : "the older kernel"))
+                    + (older
+                        ? "the older \(device == nil ? "client" : "device")" : "the older kernel"))
         }
         let peer = Peer(
             cable: self, device: device, incarnation: incarnation, name: device?.name ?? hello.name)

@@ -219,7 +219,8 @@ extension Hub {
         let device = flow.route?.last?.device?.name ?? "its device"
         report(
             name,
-            KernelError(.finallyLost, "\(name) did not run: \(device) was away for all of its time"),
+            KernelError(
+                .finallyLost, "\(name) did not run: \(device) was away for all of its time"),
             flow: flow.number)
         end(flow)
     }

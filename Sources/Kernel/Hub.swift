@@ -196,7 +196,8 @@ package final class Hub {
                 }
                 guard device.mayCall(name) else {
                     throw KernelError(
-                        .denied, "\(binding.name): the manifest of \(device.name) may not call \(name)")
+                        .denied,
+                        "\(binding.name): the manifest of \(device.name) may not call \(name)")
                 }
                 route.append(stage.kind == .tap ? .tap(other) : .pipe(other))
             }

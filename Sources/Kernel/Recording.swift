@@ -22,7 +22,9 @@ extension Hub {
         }
         let name = name(of: operation)
         let asked = record.entries.count { $0.name == name && $0.tag != nil }
-        let held = visit.held.count { $0.0.name == name && $0.0.answer == nil && !$0.0.isIn(record) }
+        let held = visit.held.count {
+            $0.0.name == name && $0.0.answer == nil && !$0.0.isIn(record)
+        }
         let n = asked + held
         if visit.replay,
             let entry = record.entries.first(where: {
@@ -91,7 +93,9 @@ extension Hub {
         KernelError(
             .recordFull,
             "\(visit.symbol.name) asked for more than \(limits.recordEntries) things or "
-                + "\(limits.recordBytes) bytes in one stage: do the work in more stages, or in pages")
+                + "\(limits.recordBytes) bytes in one stage: do the work in more stages, "
+                + "or in pages"
+        )
     }
 
     /// A read that a repeat must get again.
@@ -203,7 +207,8 @@ extension Hub {
             guard entry.offers < limits.commitAttempts else {
                 entry.answer = .failure(
                     KernelError(
-                        .conflict, "the commit met newer values \(entry.offers) times", retry: true))
+                        .conflict, "the commit met newer values \(entry.offers) times", retry: true)
+                )
                 return answer(flow, entry)
             }
             visit.peer.cable.answer(visit: visit.number, tag: tag, .conflict)
@@ -217,7 +222,8 @@ extension Hub {
         }
     }
 
-    /// An operation is done: tell the visit that asked, if it still runs; a repeat hears it in time.
+    /// An operation is done: tell the visit that asked, if it still runs; a repeat hears it in
+    /// time.
     func answer(_ flow: Flow, _ entry: Entry) {
         guard flow.visit != nil, entry.tag != nil else { return }
         flow.visit?.since = seen

@@ -169,7 +169,8 @@ extension Hub {
         }
         if verdict == .poisoned {
             let error = KernelError(
-                .poisoned, "\(name) with this payload has ended \(device) again and again (\(reason))")
+                .poisoned,
+                "\(name) with this payload has ended \(device) again and again (\(reason))")
             if flow.last { return lose(finallyOf: flow) }
             return finish(flow, .failure(error))
         }
@@ -212,7 +213,8 @@ extension Hub {
         }
         let error = KernelError(
             .attempt,
-            "\(visit.symbol.name) took longer than \(visit.symbol.traits.attempt) ms in one attempt",
+            "\(visit.symbol.name) took longer than \(visit.symbol.traits.attempt) ms in one "
+                + "attempt",
             retry: true)
         finish(flow, .failure(error))
     }
