@@ -54,10 +54,24 @@ final class House {
         signals = try SignalWatcher([SIGTERM, SIGINT, SIGHUP]) { [unowned self] _ in shutdown() }
     }
 
-    /// Starts every device at once.
+    /// Starts every device at once. Nobody waits for longer than the slowest of them may take.
     func boot() {
         turn()
         supervisor.boot()
+        let limit = options.startLimit(of: manifests)
+        EventLoop.shared.schedule(at: EventLoop.shared.now + UInt64(limit * 1e9)) {
+            [unowned self] in
+            giveUp(after: limit)
+        }
+    }
+
+    private func giveUp(after limit: Double) {
+        guard !hasSaidReady else { return }
+        let late = manifests.compactMap { statuses[$0.name] }.filter { $0.state != .ready }
+        let names = late.map { "\($0.name) (\($0.state.rawValue); \(why($0)))" }
+        options.say(
+            "not ready after \(Int(limit.rounded())) s: \(names.joined(separator: ", "))")
+        shutdown()
     }
 
     /// Ends the devices, the last first; the second call ends them at once.
