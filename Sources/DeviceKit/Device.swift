@@ -1,7 +1,7 @@
-public import Control
-public import UnixSocket
 internal import CLinux
+public import Control
 internal import Glibc
+public import UnixSocket
 internal import Values
 internal import Wire
 
@@ -91,8 +91,8 @@ public final class Bindings {
             })
     }
 
-    /// Answers a symbol with a function of its payload alone: it asks nothing of the kernel and does
-    /// not wait, so its visit needs no task.
+    /// Answers a symbol with a function of its payload alone: it asks nothing of the kernel and
+    /// does not wait, so its visit needs no task.
     public func bind<P, O>(
         _ symbol: Symbol<P, O>, pure function: @escaping @Sendable (P) throws -> O
     ) {

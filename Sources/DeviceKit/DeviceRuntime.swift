@@ -4,11 +4,12 @@ internal import UnixSocket
 internal import Values
 internal import Wire
 
-/// What runs in a device's process: visits come in, one piece of code runs at a time, answers go out.
+/// What runs in a device's process: visits come in, one piece of code runs at a time, answers go
+/// out.
 ///
-/// A turn of the loop only sorts what has arrived. Code of a visit runs when no task is ready: first
-/// the earliest work, then, when that waits, the next. So the status page can say at every moment
-/// whose code runs.
+/// A turn of the loop only sorts what has arrived. Code of a visit runs when no task is ready:
+/// first the earliest work, then, when that waits, the next. So the status page can say at every
+/// moment whose code runs.
 @LoopActor
 final class DeviceRuntime: LinkDelegate {
     private enum Work {
@@ -234,7 +235,8 @@ final class DeviceRuntime: LinkDelegate {
             said = .fail(
                 KernelError(
                     .tooLarge,
-                    "the output has \(bytes.count) bytes; the limit is \(WireLimits.frame - 1_024)"))
+                    "the output has \(bytes.count) bytes; the limit is \(WireLimits.frame - 1_024)")
+            )
         }
         link?.send { $0.returned(visit: visit, said) }
     }

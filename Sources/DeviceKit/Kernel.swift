@@ -33,7 +33,8 @@ public final class Kernel {
     ///   - instance: the name that `concentric up --name` was given.
     ///   - client: what this client calls itself, for people.
     /// - Throws: `KernelError`: `unavailable` when no kernel runs, or why it refused.
-    public static func connect(instance: String, client: String) async throws(KernelError) -> Kernel {
+    public static func connect(instance: String, client: String) async throws(KernelError) -> Kernel
+    {
         let kernel = Kernel()
         do {
             let path = try SocketPath(name: instance)

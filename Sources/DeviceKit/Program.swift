@@ -1,8 +1,8 @@
+internal import CLinux
 @_exported public import Control
+internal import Glibc
 @_exported public import UnixSocket
 @_exported public import Values
-internal import CLinux
-internal import Glibc
 
 /// The actor on which handlers and clients run: the process's only thread.
 public typealias LoopActor = UnixSocket.LoopActor

@@ -132,7 +132,8 @@ final class VisitState {
         }
         guard let state = runtime.mirror.regions[region] else {
             throw KernelError(
-                .denied, "\(region) is not among the regions that this device's manifest lets it read")
+                .denied,
+                "\(region) is not among the regions that this device's manifest lets it read")
         }
         runtime.note(visit: number, region: region, number: n, revision: state.revision.counter)
         return state.value
@@ -142,7 +143,8 @@ final class VisitState {
     func current(_ region: String) throws(KernelError) -> Mirror.State {
         guard let state = runtime.mirror.regions[region] else {
             throw KernelError(
-                .denied, "\(region) is not among the regions that this device's manifest lets it write")
+                .denied,
+                "\(region) is not among the regions that this device's manifest lets it write")
         }
         return state
     }

@@ -12,7 +12,7 @@ import Wire
 final class House {
     let hub: Hub
     let options: Options
-    private(set) var supervisor: Supervisor!
+    private(set) var supervisor: ProcessSupervisor!
     private var listener: Listener?
     private var signals: SignalWatcher?
     private let manifests: [Manifest]
@@ -48,7 +48,7 @@ final class House {
         let specs = found.filter { $0.manifest.role == .device }.map {
             options.spec(of: $0.manifest, executable: $0.executable)
         }
-        supervisor = Supervisor(specs, delegate: self, logs: options.logDirectory)
+        supervisor = ProcessSupervisor(specs, delegate: self, logs: options.logDirectory)
         declareOperators()
         hub.observer = self
         signals = try SignalWatcher([SIGTERM, SIGINT, SIGHUP]) { [unowned self] _ in shutdown() }

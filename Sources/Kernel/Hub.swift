@@ -98,6 +98,10 @@ package final class Hub {
                 throw KernelError(
                     .denied, "\(device.name) provides \(name): Kernel.* belongs to the kernel")
             }
+            guard !name.contains("#") else {
+                throw KernelError(
+                    .denied, "\(device.name) provides \(name): # names the closures of a pipe")
+            }
             if let other = symbols[name] {
                 throw KernelError(
                     .denied,
@@ -196,7 +200,8 @@ package final class Hub {
                 }
                 guard device.mayCall(name) else {
                     throw KernelError(
-                        .denied, "\(binding.name): the manifest of \(device.name) may not call \(name)")
+                        .denied,
+                        "\(binding.name): the manifest of \(device.name) may not call \(name)")
                 }
                 route.append(stage.kind == .tap ? .tap(other) : .pipe(other))
             }

@@ -72,9 +72,11 @@ final class DeviceLog {
             return String(repeating: "0", count: max(0, count - text.count)) + text
         }
         let day =
-            "\(parts.tm_year + 1900)-\(digits(Int(parts.tm_mon) + 1, 2))-\(digits(Int(parts.tm_mday), 2))"
+            "\(parts.tm_year + 1900)-\(digits(Int(parts.tm_mon) + 1, 2))"
+            + "-\(digits(Int(parts.tm_mday), 2))"
         let time =
-            "\(digits(Int(parts.tm_hour), 2)):\(digits(Int(parts.tm_min), 2)):\(digits(Int(parts.tm_sec), 2))"
+            "\(digits(Int(parts.tm_hour), 2)):\(digits(Int(parts.tm_min), 2))"
+            + ":\(digits(Int(parts.tm_sec), 2))"
         return "\(day)T\(time).\(digits(Int(now % 1000), 3))Z"
     }
 }
@@ -114,7 +116,8 @@ final class LogPump: Watcher {
         log.flush()
     }
 
-    /// The process is dead: what it left is taken, and nobody waits for those that hold the other end still.
+    /// The process is dead: what it left is taken, and nobody waits for those that hold the other
+    /// end still.
     func finish() {
         if pipe != nil { drain(LogLimits.restBytes) }
         close()

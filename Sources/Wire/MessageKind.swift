@@ -45,7 +45,8 @@ package enum WireError: Error, CustomStringConvertible {
     package var description: String {
         switch self {
         case .malformed(let error): "the frame is malformed: \(error)"
-        case .unknownKind(let kind): "the message kind \(kind) is not known to wire \(WireVersion.wire)"
+        case .unknownKind(let kind):
+            "the message kind \(kind) is not known to wire \(WireVersion.wire)"
         case .field(let name): "the field \(name) is out of its range"
         case .descriptors(let count):
             "\(count) descriptors ride along; this build (\(WireVersion.build)) takes none"

@@ -44,7 +44,8 @@ enum Restart {
             let c = try Bench.floor("respawn", [20])
             if let median = c.first { floors.append(UInt64(median)) }
             for _ in 0..<10 {
-                // The state is told before the next call is answered; a life of 20 ms lets it settle.
+                // The state is told before the next call is answered; a life of 20 ms lets it
+                // settle.
                 while !instance.isReady { try await Program.pause(milliseconds: 1) }
                 try await Program.pause(milliseconds: 20)
                 let pid = instance.devicePID
@@ -72,7 +73,9 @@ enum Restart {
 @LoopActor
 enum Subject {
     static func run(_ instance: Instance) async throws {
-        let sizes = (text("BENCH_PAYLOADS") ?? "64 1024 65536 1048576").split { $0 == " " || $0 == "," }
+        let sizes = (text("BENCH_PAYLOADS") ?? "64 1024 65536 1048576").split {
+            $0 == " " || $0 == ","
+        }
         let seconds = text("BENCH_SECS").flatMap(Double.init) ?? 2
         let window = text("BENCH_WINDOW").flatMap(Int.init) ?? 64
         let span = UInt64(seconds * 1e9)

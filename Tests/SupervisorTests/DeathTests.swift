@@ -76,7 +76,8 @@ import UnixSocket
     func `every signal of an operator restarts without a charge`(_ name: String) async throws {
         let world = ProcessWorld("exec sleep 1000")
         world.supervisor.boot()
-        // Before its exec the shell is another program, and on some systems it ignores some of these.
+        // Before its exec the shell is another program, and on some systems it ignores some of
+        // these.
         let pid = world.pid
         try await world.until("sleep runs") {
             contents("/proc/\(pid)/cmdline")?.hasPrefix("sleep") == true
@@ -128,7 +129,7 @@ import UnixSocket
     @Test @LoopActor func `what a dead process held is judged once`() async throws {
         let world = ProcessWorld("exec sleep 1000")
         world.supervisor.boot()
-        let now = Supervisor.now
+        let now = ProcessSupervisor.now
         world.load["device"] = ProcessLoad(
             open: [
                 OpenVisit(id: 7, symbol: "A", digest: 1, deliveredAt: now),

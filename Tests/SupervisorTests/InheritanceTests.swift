@@ -67,7 +67,8 @@ import UnixSocket
         let lines = try #require(contents("\(folder)/result")).split(separator: "\n").map {
             UInt64($0)
         }
-        // Number 1 is the result file while `stat` runs; 4 is closed, so that `stat` says nothing about it.
+        // Number 1 is the result file while `stat` runs; 4 is closed, so that `stat` says nothing
+        // about it.
         #expect(Array(lines.dropFirst()) == [expected[1], expected[2], expected[4]])
     }
 

@@ -23,7 +23,8 @@ import Testing
             shown: "starting: hang (signal KILL)"),
         Scenario(
             "a visit that runs without a turn is killed at its limit",
-            "\(paged), page asleep=0 turning=0 begun=1 running=1, visit A#1 limit=3, wait 3, wait 1",
+            "\(paged), page asleep=0 turning=0 begun=1 running=1, visit A#1 limit=3, "
+                + "wait 3, wait 1",
             done: "kill 1", shown: "late: it does not turn"),
         Scenario(
             "a longer limit is respected",
@@ -107,7 +108,8 @@ import Testing
             "\(up), held traced, visit A#1 limit=3, wait 600", done: "", shown: "late: traced"),
         Scenario(
             "after a detach every clock starts afresh",
-            "\(paged), held traced, page asleep=0 turning=0 begun=1 running=1, visit A#1, wait 50, held no, "
+            "\(paged), held traced, page asleep=0 turning=0 begun=1 running=1, visit A#1, "
+                + "wait 50, held no, "
                 + "wait 3",
             done: "", shown: "ready"),
         Scenario(

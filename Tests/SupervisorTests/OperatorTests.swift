@@ -48,7 +48,8 @@ import Testing
             shown: "starting"),
         Scenario(
             "kill is a wish: nobody pays",
-            "\(up)\(String(repeating: ", kill, die KILL, ready", count: 30)), clear, kill, die KILL",
+            "\(up)\(String(repeating: ", kill, die KILL, ready", count: 30)), clear, kill, "
+                + "die KILL",
             done: "kill 31, spawn 32", shown: "starting: kill (signal KILL)"),
         Scenario("kill twice is kill once", "\(up), kill, kill", done: "kill 1", shown: "ready"),
         Scenario(

@@ -64,12 +64,14 @@ import Testing
             shown: "waiting: exit 0"),
         Scenario(
             "five deaths in a minute end in failed",
-            "\(up), die 1, ready, die 1, wait 1, ready, die 1, wait 2, ready, die 1, wait 4, ready, "
+            "\(up), die 1, ready, die 1, wait 1, ready, die 1, wait 2, ready, die 1, "
+                + "wait 4, ready, "
                 + "clear, die SEGV, wait 60",
             done: "refuse failed", shown: "failed: signal SEGV"),
         Scenario(
             "five starts in a row that fail end in failed however slowly",
-            "boot, wait 9, die 1, wait 9, die 1, wait 9, die 1, wait 9, die 1, wait 9, clear, die 1",
+            "boot, wait 9, die 1, wait 9, die 1, wait 9, die 1, wait 9, die 1, wait 9, "
+                + "clear, die 1",
             done: "refuse failed", shown: "failed: exit 1"),
         Scenario(
             "twelve deaths in ten minutes end in failed",
@@ -91,7 +93,8 @@ import Testing
             done: "refuse failed", shown: "failed: ENOENT"),
         Scenario(
             "want of means is never given up",
-            "boot\(String(repeating: ", unspawned EMFILE, wait 1", count: 30)), clear, unspawned EAGAIN",
+            "boot\(String(repeating: ", unspawned EMFILE, wait 1", count: 30)), clear, "
+                + "unspawned EAGAIN",
             done: "", shown: "waiting: EAGAIN"),
         Scenario(
             "the start deadline kills", "boot, clear, wait 9, wait 1, die KILL",
@@ -142,11 +145,13 @@ import Testing
             done: "alone 1, alone 2, spawn 7", shown: "starting: exit 1"),
         Scenario(
             "the third death of a visit poisons it",
-            "\(up), visit A#1, die ILL, ready, visit A#1, die ILL, ready, clear, visit A#1, die ILL",
+            "\(up), visit A#1, die ILL, ready, visit A#1, die ILL, ready, clear, visit A#1, "
+                + "die ILL",
             done: "poisoned 1, spawn 4", shown: "starting: signal ILL"),
         Scenario(
             "a visit that returns is forgiven",
-            "\(up), visit A#1, die 1, ready, visit A#1, die 1, ready, visit A#1, return 1, visit A#1, "
+            "\(up), visit A#1, die 1, ready, visit A#1, die 1, ready, visit A#1, return 1, "
+                + "visit A#1, "
                 + "clear, die 1",
             done: "alone 2, spawn 4", shown: "starting: exit 1"),
         Scenario(
@@ -168,7 +173,8 @@ import Testing
             done: "alone 1, spawn 4", shown: "starting: exit 1"),
         Scenario(
             "restart forgives",
-            "\(up), visit A#1, die 1, ready, visit A#1, die 1, ready, restart, die 0, ready, clear, "
+            "\(up), visit A#1, die 1, ready, visit A#1, die 1, ready, restart, die 0, "
+                + "ready, clear, "
                 + "visit A#1, die 1",
             done: "alone 1, spawn 5", shown: "starting: exit 1"),
         Scenario(

@@ -1,7 +1,8 @@
 import Supervisor
 import Testing
 
-/// A world of words around one device's policy: a script of steps goes in, what the policy did comes out.
+/// A world of words around one device's policy: a script of steps goes in, what the policy did
+/// comes out.
 ///
 /// | step | meaning |
 /// |---|---|

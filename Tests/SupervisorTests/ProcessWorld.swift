@@ -3,7 +3,8 @@ import Supervisor
 import Testing
 import UnixSocket
 
-/// A delegate for devices that speak no protocol: it declares them ready as soon as they run, and remembers.
+/// A delegate for devices that speak no protocol: it declares them ready as soon as they run, and
+/// remembers.
 @LoopActor
 final class ProcessWorld: SupervisorDelegate {
     struct Launch {
@@ -24,7 +25,7 @@ final class ProcessWorld: SupervisorDelegate {
         var description: String
     }
 
-    private(set) var supervisor: Supervisor!
+    private(set) var supervisor: ProcessSupervisor!
     /// Devices that never declare themselves ready.
     var mute: Set<String> = []
     var load: [String: ProcessLoad] = [:]
@@ -42,7 +43,7 @@ final class ProcessWorld: SupervisorDelegate {
     private var lastWaiter = 0
 
     init(_ specs: [DeviceSpec], logs: String? = nil) {
-        supervisor = Supervisor(specs, delegate: self, logs: logs)
+        supervisor = ProcessSupervisor(specs, delegate: self, logs: logs)
     }
 
     convenience init(_ script: String, name: String = "device", logs: String? = nil) {
@@ -124,7 +125,7 @@ final class ProcessWorld: SupervisorDelegate {
     func readDry(_ device: String, incarnation: Int) { readsDry += 1 }
 
     func open(_ device: String, incarnation: Int) -> ProcessLoad {
-        load[device] ?? ProcessLoad(lastHeard: Supervisor.now)
+        load[device] ?? ProcessLoad(lastHeard: ProcessSupervisor.now)
     }
 
     func died(

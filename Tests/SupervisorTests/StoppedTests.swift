@@ -22,7 +22,7 @@ import UnixSocket
     @Test @LoopActor func `a stopped device that holds a visit is replaced`() async throws {
         let world = ProcessWorld("exec sleep 1000")
         world.supervisor.boot()
-        let now = Supervisor.now
+        let now = ProcessSupervisor.now
         world.load["device"] = ProcessLoad(
             open: [OpenVisit(id: 1, symbol: "A", digest: 1, deliveredAt: now)], lastHeard: now,
             lastReply: now, highest: 1)
@@ -36,7 +36,7 @@ import UnixSocket
     @Test @LoopActor func `a silent device with a visit is pinged, then killed`() async throws {
         let world = ProcessWorld("exec sleep 1000")
         world.supervisor.boot()
-        let now = Supervisor.now
+        let now = ProcessSupervisor.now
         world.load["device"] = ProcessLoad(
             open: [OpenVisit(id: 1, symbol: "A", digest: 1, limit: 1, deliveredAt: now)],
             lastHeard: now, lastReply: now, highest: 1)

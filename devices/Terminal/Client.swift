@@ -5,8 +5,8 @@ import FoundationEssentials
 import Glibc
 import Presentation
 
-/// The terminal client: what comes from the keyboard and from the kernel meets in the model, and the
-/// model's picture goes to the screen. It holds no state of the application.
+/// The terminal client: what comes from the keyboard and from the kernel meets in the model, and
+/// the model's picture goes to the screen. It holds no state of the application.
 @LoopActor
 final class Client {
     private let instance: String

@@ -6,8 +6,8 @@ import Presentation
 
 /// What each intent asks of the kernel.
 ///
-/// What reads many files is dispatched: it goes on when this client ends. The rest is called, so that
-/// its failure is shown where it was asked for.
+/// What reads many files is dispatched: it goes on when this client ends. The rest is called, so
+/// that its failure is shown where it was asked for.
 @LoopActor
 enum Commands {
     static func perform(_ intent: Intent, _ creates: UUID?, _ kernel: Kernel) async throws {

@@ -4,12 +4,12 @@ internal import CLinux
 internal import Glibc
 internal import UnixSocket
 
-extension Supervisor {
+extension ProcessSupervisor {
     /// What the kernel asks of the socket of a cable, in each direction; the system may give less.
     private static let cableBuffer: Int32 = 1 << 20
 
-    /// The system kills at a limit of processor time by samples, and accounts more finely: whether the seconds used
-    /// may have been the limit.
+    /// The system kills at a limit of processor time by samples, and accounts more finely: whether
+    /// the seconds used may have been the limit.
     private static func isUsedUp(_ seconds: Double, of limit: UInt64) -> Bool {
         seconds >= Double(limit) * 0.95 - 0.25
     }
@@ -136,7 +136,8 @@ extension Supervisor {
 
     // MARK: The death
 
-    /// The handle says that the process is dead. The order keeps what it had said, and its number from strangers.
+    /// The handle says that the process is dead. The order keeps what it had said, and its number
+    /// from strangers.
     private func ended(_ child: ChildProcess) {
         delegate?.readDry(child.device, incarnation: child.incarnation)
         let load = delegate?.open(child.device, incarnation: child.incarnation) ?? ProcessLoad()
