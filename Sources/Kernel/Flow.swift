@@ -79,8 +79,8 @@ final class Flow {
     }
 }
 
-/// A stage that a process holds.
-struct Visit {
+/// A stage that a process holds. An object, for it is looked at far more often than it is made.
+final class Visit {
     let number: UInt64
     let peer: Peer
     let symbol: SymbolSlot
@@ -94,6 +94,14 @@ struct Visit {
     var held: [(Entry, Operation)] = []
     /// Recorded operations that were asked again and whose answers wait for `parked`.
     var due: [Entry] = []
+
+    init(number: UInt64, peer: Peer, symbol: SymbolSlot, since: UInt64, replay: Bool) {
+        self.number = number
+        self.peer = peer
+        self.symbol = symbol
+        self.since = since
+        self.replay = replay
+    }
 }
 
 /// What one stage has asked of the kernel.
