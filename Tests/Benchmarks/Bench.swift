@@ -19,7 +19,8 @@ enum Bench {
 
     /// Runs a measurement against an instance of its own, which is ended afterwards.
     @LoopActor
-    private static func measured(_ body: @LoopActor (Instance) async throws -> Void) async -> Int32 {
+    private static func measured(_ body: @LoopActor (Instance) async throws -> Void) async -> Int32
+    {
         do {
             let instance = try await Instance.start()
             defer { instance.remove() }

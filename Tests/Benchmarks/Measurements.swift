@@ -72,7 +72,9 @@ enum Restart {
 @LoopActor
 enum Subject {
     static func run(_ instance: Instance) async throws {
-        let sizes = (text("BENCH_PAYLOADS") ?? "64 1024 65536 1048576").split { $0 == " " || $0 == "," }
+        let sizes = (text("BENCH_PAYLOADS") ?? "64 1024 65536 1048576").split {
+            $0 == " " || $0 == ","
+        }
         let seconds = text("BENCH_SECS").flatMap(Double.init) ?? 2
         let window = text("BENCH_WINDOW").flatMap(Int.init) ?? 64
         let span = UInt64(seconds * 1e9)
