@@ -68,8 +68,10 @@ static int set_limit(int resource, const struct clx_limit *limit) {
 static int prepare(struct child *child) {
     const struct clx_launch *spec = child->spec;
     // An ignored signal stays ignored over an exec, a handled one does not; and no handler may run in here.
-    struct sigaction usual = { .sa_handler = SIG_DFL };
-    for (int signal = 1; signal <= SIGRTMAX; signal++) sigaction(signal, &usual, 0);
+    // The raw call also reaches the two signals that glibc keeps for itself; all zero is the default action.
+    unsigned long usual[8] = { 0 };
+    for (int signal = 1; signal <= SIGRTMAX; signal++)
+        syscall(SYS_rt_sigaction, signal, usual, 0, sizeof(uint64_t));
     if (setpgid(0, 0)) return fail(child, clx_step_group);
     if (place_descriptors(spec)) return fail(child, clx_step_descriptors);
     if (spec->lifeline >= 0 && tie_lifeline()) return fail(child, clx_step_lifeline);

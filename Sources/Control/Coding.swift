@@ -1,4 +1,5 @@
-/// Turns values into bytes and back; the wire's coding is CBOR, but control data does not know that.
+/// Turns values into bytes and back; the wire's coding is CBOR, but control data does not know
+/// that.
 public protocol Coding: Sendable {
     /// The bytes of a value.
     /// - Throws: whatever the value's own `encode(to:)` throws, or the coding's error.

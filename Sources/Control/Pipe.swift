@@ -16,7 +16,8 @@ public func pipeline(_ request: Void.Type) -> PipeBuilder<Void, Void> {
     PipeBuilder(stages: [], last: nil, request: .void, cursor: .void)
 }
 
-/// A pipe that is being written: the compiler checks that each stage takes what the one before gives.
+/// A pipe that is being written: the compiler checks that each stage takes what the one before
+/// gives.
 ///
 /// Connectors are told apart by name or by a labelled type, never by the arity of a closure.
 public struct PipeBuilder<Request, Cursor>: Sendable {

@@ -1,7 +1,7 @@
-public import Control
-public import UnixSocket
 internal import CLinux
+public import Control
 internal import Glibc
+public import UnixSocket
 internal import Values
 internal import Wire
 
@@ -51,7 +51,15 @@ public enum Device {
 public final class Bindings {
     private(set) var announcements: [Hello.Announcement] = []
     /// The code of every name, in the order in which the kernel counts them.
-    private(set) var bodies: [StageBody] = []
+    private(set) var bodies: [Body] = []
+
+    /// How a visit is answered.
+    enum Body {
+        /// At once.
+        case function(@Sendable ([UInt8], any Coding) throws -> [UInt8])
+        /// By a task.
+        case task(StageBody)
+    }
 
     private(set) var starters: [@LoopActor (Start) -> Void] = []
 
@@ -70,16 +78,37 @@ public final class Bindings {
         announcements.append(
             Hello.Announcement(
                 name: symbol.name, traits: symbol.traits, stages: nil, last: false))
-        bodies.append { kernel, bytes, coding in
-            let payload: P
-            do {
-                payload = try symbol.payload.decode(bytes, coding)
-            } catch {
-                throw KernelError(.malformed, "\(symbol.name): \(error)", outcome: .none)
-            }
-            let output = try await handler(kernel, payload)
-            return .next(try symbol.output.encode(output, coding))
-        }
+        bodies.append(
+            .task { kernel, bytes, coding in
+                let payload: P
+                do {
+                    payload = try symbol.payload.decode(bytes, coding)
+                } catch {
+                    throw KernelError(.malformed, "\(symbol.name): \(error)", outcome: .none)
+                }
+                let output = try await handler(kernel, payload)
+                return .next(try symbol.output.encode(output, coding))
+            })
+    }
+
+    /// Answers a symbol with a function of its payload alone: it asks nothing of the kernel and
+    /// does not wait, so its visit needs no task.
+    public func bind<P, O>(
+        _ symbol: Symbol<P, O>, pure function: @escaping @Sendable (P) throws -> O
+    ) {
+        announcements.append(
+            Hello.Announcement(
+                name: symbol.name, traits: symbol.traits, stages: nil, last: false))
+        bodies.append(
+            .function { bytes, coding in
+                let payload: P
+                do {
+                    payload = try symbol.payload.decode(bytes, coding)
+                } catch {
+                    throw KernelError(.malformed, "\(symbol.name): \(error)", outcome: .none)
+                }
+                return try symbol.output.encode(function(payload), coding)
+            })
     }
 
     /// Answers a symbol with a pipe, which the kernel drives.
@@ -89,13 +118,14 @@ public final class Bindings {
                 name: symbol.name, traits: symbol.traits, stages: pipe.stages.map(\.descriptor),
                 last: pipe.last != nil))
         let name = symbol.name
-        bodies.append { _, _, _ in
-            throw KernelError(.malformed, "\(name) is a pipe: only its stages are visited")
-        }
+        bodies.append(
+            .function { _, _ in
+                throw KernelError(.malformed, "\(name) is a pipe: only its stages are visited")
+            })
         for stage in pipe.stages {
-            if let body = stage.body { bodies.append(body) }
+            if let body = stage.body { bodies.append(.task(body)) }
         }
-        if let body = pipe.last?.body { bodies.append(body) }
+        if let body = pipe.last?.body { bodies.append(.task(body)) }
     }
 }
 

@@ -4,14 +4,16 @@ internal import UnixSocket
 internal import Values
 internal import Wire
 
-/// What runs in a device's process: visits come in, one piece of code runs at a time, answers go out.
+/// What runs in a device's process: visits come in, one piece of code runs at a time, answers go
+/// out.
 ///
-/// A turn of the loop only sorts what has arrived. Code of a visit runs when no task is ready: first
-/// the earliest work, then, when that waits, the next. So the status page can say at every moment
-/// whose code runs.
+/// A turn of the loop only sorts what has arrived. Code of a visit runs when no task is ready:
+/// first the earliest work, then, when that waits, the next. So the status page can say at every
+/// moment whose code runs.
 @LoopActor
 final class DeviceRuntime: LinkDelegate {
     private enum Work {
+        case function(UInt64, Int, [UInt8])
         case begin(VisitState)
         case answer(VisitState)
     }
@@ -64,8 +66,8 @@ final class DeviceRuntime: LinkDelegate {
 
     // MARK: - From the kernel
 
-    func link(_ link: Link, said message: borrowing KernelMessage) {
-        switch copy message {
+    func link(_ link: Link, said message: KernelMessage) {
+        switch message {
         case .visit(let delivery): take(delivery)
         case .answer(let visit, let tag, let reply): take(visit, tag, reply)
         case .patch(let epoch, let counter, let changes):
@@ -128,8 +130,12 @@ final class DeviceRuntime: LinkDelegate {
             }
             return
         }
-        let visit = VisitState(
-            delivery, epoch: epoch, body: bindings.bodies[Int(delivery.symbol)], runtime: self)
+        guard case .task(let body) = bindings.bodies[Int(delivery.symbol)] else {
+            work.append(
+                .function(delivery.number, Int(delivery.symbol), [UInt8](delivery.payload)))
+            return
+        }
+        let visit = VisitState(delivery, epoch: epoch, body: body, runtime: self)
         visits[visit.number] = visit
         if visit.replay { replaying.append(visit) }
         work.append(.begin(visit))
@@ -160,6 +166,8 @@ final class DeviceRuntime: LinkDelegate {
                 next = 0
             }
             switch item {
+            case .function(let number, let place, let payload):
+                call(number, place, payload)
             case .begin(let visit) where visit.phase == .waiting:
                 begin(visit)
                 return true
@@ -175,6 +183,21 @@ final class DeviceRuntime: LinkDelegate {
             link?.send { $0.parked(visit: visit.number) }
         }
         return false
+    }
+
+    /// A visit that is a function's: it is over when it returns.
+    private func call(_ number: UInt64, _ place: Int, _ payload: [UInt8]) {
+        guard case .function(let function) = bindings.bodies[place] else { return }
+        page.begin(number)
+        let verb: EncodedVerb
+        do {
+            verb = .next(try function(payload, coding))
+        } catch {
+            verb = .fail(Self.kernelError(error))
+        }
+        page.run(0)
+        answer(number, verb)
+        endIfDrained()
     }
 
     private func begin(_ visit: VisitState) {
@@ -202,15 +225,20 @@ final class DeviceRuntime: LinkDelegate {
 
     private func finish(_ visit: VisitState, _ verb: EncodedVerb) {
         guard visit.phase != .finished else { return }
+        answer(visit.number, verb)
+        close(visit)
+    }
+
+    private func answer(_ visit: UInt64, _ verb: EncodedVerb) {
         var said = verb
         if case .next(let bytes) = verb, bytes.count + 1_024 > WireLimits.frame {
             said = .fail(
                 KernelError(
                     .tooLarge,
-                    "the output has \(bytes.count) bytes; the limit is \(WireLimits.frame - 1_024)"))
+                    "the output has \(bytes.count) bytes; the limit is \(WireLimits.frame - 1_024)")
+            )
         }
-        link?.send { $0.returned(visit: visit.number, said) }
-        close(visit)
+        link?.send { $0.returned(visit: visit, said) }
     }
 
     /// A visit that is cancelled before its code has begun.
@@ -232,7 +260,7 @@ final class DeviceRuntime: LinkDelegate {
     }
 
     private func endIfDrained() {
-        guard isDraining, visits.isEmpty else { return }
+        guard isDraining, visits.isEmpty, work.isEmpty else { return }
         link?.send { $0.drained() }
         link?.flush()
         exit(0)

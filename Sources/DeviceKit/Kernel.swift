@@ -33,7 +33,8 @@ public final class Kernel {
     ///   - instance: the name that `concentric up --name` was given.
     ///   - client: what this client calls itself, for people.
     /// - Throws: `KernelError`: `unavailable` when no kernel runs, or why it refused.
-    public static func connect(instance: String, client: String) async throws(KernelError) -> Kernel {
+    public static func connect(instance: String, client: String) async throws(KernelError) -> Kernel
+    {
         let kernel = Kernel()
         do {
             let path = try SocketPath(name: instance)
@@ -114,7 +115,7 @@ public final class Kernel {
         _ symbol: String, _ payload: [UInt8], _ deadline: UInt32, _ key: String?
     ) async throws -> [UInt8] {
         try check(payload, symbol)
-        await room()
+        if calls.count >= openCalls { await room() }
         return try await ask { id, link in
             let number = link.number(of: symbol)
             link.send {
@@ -149,23 +150,21 @@ public final class Kernel {
     }
 
     private func ask(_ write: (UInt64, Link) -> Void) async throws -> [UInt8] {
-        let id = IDBox()
+        let number = calls.reserve()
         return try await withTaskCancellationHandler {
             try await withUnsafeThrowingContinuation { (waiter: Waiter) in
                 guard let link, link.isOpen else {
+                    calls.release(number)
                     return waiter.resume(
                         throwing: KernelError(
                             .kernelLost, "the kernel is away", outcome: .none, retry: true))
                 }
-                let number = calls.add(waiter)
-                id.number = number
+                calls.fill(number, waiter)
                 write(number, link)
             }
         } onCancel: {
             Task(executorPreference: LoopActor.executor) { @LoopActor [weak self] in
-                guard let self, let number = id.number, let waiter = self.calls.take(number) else {
-                    return
-                }
+                guard let self, let waiter = self.calls.take(number) else { return }
                 self.link?.send { $0.cancel(id: number) }
                 waiter.resume(throwing: CancellationError())
             }
@@ -201,16 +200,9 @@ public final class Kernel {
     }
 }
 
-/// The number of a call, known only once it is sent.
-@LoopActor
-private final class IDBox {
-    var number: UInt64?
-    nonisolated init() {}
-}
-
 extension Kernel: LinkDelegate {
-    func link(_ link: Link, said message: borrowing KernelMessage) {
-        switch copy message {
+    func link(_ link: Link, said message: KernelMessage) {
+        switch message {
         case .reply(let id, let reply): finish(id, reply)
         case .accepted(let id): calls.take(id)?.resume(returning: [])
         case .welcome(let welcome):

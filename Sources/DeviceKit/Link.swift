@@ -5,7 +5,7 @@ internal import Wire
 /// Who understands what comes along a link.
 @LoopActor
 protocol LinkDelegate: AnyObject {
-    func link(_ link: Link, said message: borrowing KernelMessage)
+    func link(_ link: Link, said message: KernelMessage)
     /// The link has ended, once.
     func link(_ link: Link, ended error: KernelError)
 }
@@ -30,7 +30,7 @@ final class Link: ConnectionDelegate {
     @inline(__always)
     func send(_ write: (CBORWriter) -> Void) {
         write(writer)
-        writer.withBytes { connection?.send($0) }
+        connection?.send(writer.written)
         writer.reset()
     }
 

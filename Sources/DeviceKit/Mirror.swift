@@ -5,8 +5,8 @@ internal import Wire
 
 /// The regions as this process knows them.
 ///
-/// A mirror equals the kernel's region at the revision that it names, and never goes back: a patch is
-/// applied when its `from` is the mirror's own revision.
+/// A mirror equals the kernel's region at the revision that it names, and never goes back: a patch
+/// is applied when its `from` is the mirror's own revision.
 @LoopActor
 final class Mirror {
     struct State {

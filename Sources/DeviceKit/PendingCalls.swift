@@ -10,7 +10,8 @@ struct PendingCalls {
     private var free: [Int] = []
     private(set) var count = 0
 
-    mutating func add(_ waiter: Waiter) -> UInt64 {
+    /// A number for a call that is about to be sent.
+    mutating func reserve() -> UInt64 {
         let place: Int
         if let last = free.popLast() {
             place = last
@@ -18,9 +19,21 @@ struct PendingCalls {
             place = slots.count
             slots.append((0, nil))
         }
-        slots[place].waiter = waiter
         count += 1
         return UInt64(slots[place].generation) << 32 | UInt64(place)
+    }
+
+    /// Says who waits for a number that was reserved.
+    mutating func fill(_ id: UInt64, _ waiter: Waiter) {
+        slots[Int(id & 0xFFFF_FFFF)].waiter = waiter
+    }
+
+    /// Gives back a number that nobody waits for.
+    mutating func release(_ id: UInt64) {
+        let place = Int(id & 0xFFFF_FFFF)
+        slots[place].generation &+= 1
+        free.append(place)
+        count -= 1
     }
 
     /// Who waits for a number; nobody waits for it afterwards.

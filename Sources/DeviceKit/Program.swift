@@ -1,8 +1,8 @@
+internal import CLinux
 @_exported public import Control
+internal import Glibc
 @_exported public import UnixSocket
 @_exported public import Values
-internal import CLinux
-internal import Glibc
 
 /// The actor on which handlers and clients run: the process's only thread.
 public typealias LoopActor = UnixSocket.LoopActor
@@ -43,5 +43,55 @@ public enum Program {
     public static func pause(milliseconds: UInt64) async throws {
         let until = EventLoop.shared.now + milliseconds * 1_000_000
         try await EventLoop.shared.sleep(until: until)
+    }
+}
+
+/// A descriptor that a program watches on its loop: a terminal, a pipe, a signal descriptor.
+@LoopActor
+public final class DescriptorWatch: Watcher {
+    private let descriptor: Int32
+    private let onReadable: @LoopActor () -> Void
+    private let onWritable: @LoopActor () -> Void
+
+    /// Watches for reading until `end`.
+    public init(
+        _ descriptor: Int32, onReadable: @escaping @LoopActor () -> Void,
+        onWritable: @escaping @LoopActor () -> Void = {}
+    ) {
+        self.descriptor = descriptor
+        self.onReadable = onReadable
+        self.onWritable = onWritable
+        EventLoop.shared.watch(descriptor, .read, self)
+    }
+
+    /// Whether to be told that the descriptor takes more, too.
+    public var wantsToWrite = false {
+        didSet {
+            guard wantsToWrite != oldValue else { return }
+            EventLoop.shared.change(descriptor, wantsToWrite ? [.read, .write] : .read)
+        }
+    }
+
+    /// Stops watching; call it before the descriptor is closed.
+    public func end() {
+        EventLoop.shared.unwatch(descriptor)
+    }
+
+    package func ready(_ events: Interest) {
+        if events.contains(.write) { onWritable() }
+        if !events.isDisjoint(with: [.read, .hangup, .error]) { onReadable() }
+    }
+}
+
+extension Program {
+    /// Calls `action` whenever everything that has happened is dealt with, before the loop waits.
+    @LoopActor
+    public static func atEndOfTurn(_ action: @escaping @LoopActor () -> Void) {
+        EventLoop.shared.beforeWait = action
+    }
+
+    /// Runs a task on the loop.
+    public nonisolated static func spawn(_ body: @escaping @LoopActor @Sendable () async -> Void) {
+        _ = Task(executorPreference: LoopActor.executor, operation: body)
     }
 }

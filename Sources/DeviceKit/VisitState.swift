@@ -38,7 +38,6 @@ final class VisitState {
     }
 
     let number: UInt64
-    let key: String
     let now: Int64
     let lowest: Revision
     let replay: Bool
@@ -48,6 +47,10 @@ final class VisitState {
     var task: Task<Void, Never>?
     /// Whether the kernel was told that all tasks of this repeat wait.
     var hasParked = false
+    private nonisolated let epoch: UInt64
+    private nonisolated let flow: UInt64
+    private nonisolated let path: String?
+    private nonisolated let step: UInt32
     private unowned let runtime: DeviceRuntime
     private let recorded: [KernelMessage.Read]
     private var reads: [String: UInt32] = [:]
@@ -62,8 +65,10 @@ final class VisitState {
         runtime: DeviceRuntime
     ) {
         number = delivery.number
-        let path = delivery.path ?? "\(epoch)-\(delivery.flow)"
-        key = "\(path)/\(delivery.step)"
+        self.epoch = epoch
+        flow = delivery.flow
+        path = delivery.path
+        step = delivery.step
         now = delivery.now
         lowest = Revision(epoch: epoch, counter: delivery.lowest)
         replay = delivery.replay
@@ -71,6 +76,11 @@ final class VisitState {
         payload = [UInt8](delivery.payload)
         self.body = body
         self.runtime = runtime
+    }
+
+    /// The path that names this visit for ever.
+    nonisolated var key: String {
+        "\(path ?? "\(epoch)-\(flow)")/\(step)"
     }
 
     // MARK: - Asking
@@ -122,7 +132,8 @@ final class VisitState {
         }
         guard let state = runtime.mirror.regions[region] else {
             throw KernelError(
-                .denied, "\(region) is not among the regions that this device's manifest lets it read")
+                .denied,
+                "\(region) is not among the regions that this device's manifest lets it read")
         }
         runtime.note(visit: number, region: region, number: n, revision: state.revision.counter)
         return state.value
@@ -132,7 +143,8 @@ final class VisitState {
     func current(_ region: String) throws(KernelError) -> Mirror.State {
         guard let state = runtime.mirror.regions[region] else {
             throw KernelError(
-                .denied, "\(region) is not among the regions that this device's manifest lets it write")
+                .denied,
+                "\(region) is not among the regions that this device's manifest lets it write")
         }
         return state
     }

@@ -33,7 +33,8 @@ package final class CableDriver {
     package let hub: Hub
     /// What is to be sent, in order.
     package let output = CBORWriter(capacity: 4_096)
-    package weak var owner: (any DriverOwner)?
+    /// Held until the connection is closed.
+    package var owner: (any DriverOwner)?
     package private(set) var phase = Phase.greeting
     /// The peer after the handshake.
     package private(set) var peer: Peer?
@@ -90,6 +91,7 @@ package final class CableDriver {
     /// The connection has ended.
     package func closed() {
         phase = .closed
+        owner = nil
     }
 
     /// What was written has all been sent: what was dropped is made good.

@@ -12,7 +12,7 @@ import Wire
 final class House {
     let hub: Hub
     let options: Options
-    private(set) var supervisor: Supervisor!
+    private(set) var supervisor: ProcessSupervisor!
     private var listener: Listener?
     private var signals: SignalWatcher?
     private let manifests: [Manifest]
@@ -48,16 +48,30 @@ final class House {
         let specs = found.filter { $0.manifest.role == .device }.map {
             options.spec(of: $0.manifest, executable: $0.executable)
         }
-        supervisor = Supervisor(specs, delegate: self, logs: options.logDirectory)
+        supervisor = ProcessSupervisor(specs, delegate: self, logs: options.logDirectory)
         declareOperators()
         hub.observer = self
         signals = try SignalWatcher([SIGTERM, SIGINT, SIGHUP]) { [unowned self] _ in shutdown() }
     }
 
-    /// Starts every device at once.
+    /// Starts every device at once. Nobody waits for longer than the slowest of them may take.
     func boot() {
         turn()
         supervisor.boot()
+        let limit = options.startLimit(of: manifests)
+        EventLoop.shared.schedule(at: EventLoop.shared.now + UInt64(limit * 1e9)) {
+            [unowned self] in
+            giveUp(after: limit)
+        }
+    }
+
+    private func giveUp(after limit: Double) {
+        guard !hasSaidReady else { return }
+        let late = manifests.compactMap { statuses[$0.name] }.filter { $0.state != .ready }
+        let names = late.map { "\($0.name) (\($0.state.rawValue); \(why($0)))" }
+        options.say(
+            "not ready after \(Int(limit.rounded())) s: \(names.joined(separator: ", "))")
+        shutdown()
     }
 
     /// Ends the devices, the last first; the second call ends them at once.
@@ -145,6 +159,7 @@ final class House {
         if manifests.allSatisfy({ statuses[$0.name]?.state == .ready }) {
             hasSaidReady = true
             options.say("ready pid=\(getpid()) socket=\(listener?.path.socket ?? "")")
+            if options.isDetached { options.leaveTerminal() }
         } else if status.state == .failed {
             options.say("the device \(status.name) does not start: \(why(status))")
             shutdown()

@@ -85,7 +85,8 @@ struct Manifest {
         case let other: throw reader.wrong("sandbox", "pure or none", other ?? "")
         }
         guard try reader.texts(map["follows"], "follows").isEmpty else {
-            throw ManifestError(file: file, what: "follows: unsupported, channels are not there yet")
+            throw ManifestError(
+                file: file, what: "follows: unsupported, channels are not there yet")
         }
         guard (map["instances"]?.int ?? 1) == 1 else {
             throw ManifestError(

@@ -96,7 +96,8 @@ struct ManifestReader {
             try only(["name", "initial", "scope", "history"], in: map, of: "a region")
             let name = try name(map["name"], "regions/name")
             guard let initial = map["initial"] else {
-                throw ManifestError(file: file, what: "regions/\(name): its initial value is missing")
+                throw ManifestError(
+                    file: file, what: "regions/\(name): its initial value is missing")
             }
             regions.append((name, initial))
         }

@@ -22,7 +22,8 @@ extension House {
         }
         operate("Kernel.Device.restart") { [unowned self] device, payload throws(KernelError) in
             if payload["swap"]?.bool == true {
-                throw KernelError(.unsupported, "this kernel does not swap devices yet", outcome: .none)
+                throw KernelError(
+                    .unsupported, "this kernel does not swap devices yet", outcome: .none)
             }
             supervisor.restart(device)
         }
@@ -43,14 +44,16 @@ extension House {
         for name in Self.unsupported {
             hub.declare(builtin: name) { _ in
                 .failure(
-                    KernelError(.unsupported, "this kernel does not serve \(name) yet", outcome: .none))
+                    KernelError(
+                        .unsupported, "this kernel does not serve \(name) yet", outcome: .none))
             }
         }
     }
 
     /// Symbols that are reserved and not yet served.
     static let unsupported = [
-        "Kernel.Device.swap", "Kernel.Trace.capture", "Kernel.Flow.cancel", "Kernel.History.preview",
+        "Kernel.Device.swap", "Kernel.Trace.capture", "Kernel.Flow.cancel",
+        "Kernel.History.preview",
         "Kernel.Channel.publish",
     ]
 

@@ -118,6 +118,28 @@ struct Options {
         return map.map { "\($0)=\($1)" }.sorted()
     }
 
+    /// Seconds from the start to the readiness of all: the longest that one of them is given, and
+    /// the time in which the death of a late one is known.
+    func startLimit(of manifests: [Manifest]) -> Double {
+        let longest = manifests.map { $0.startSeconds ?? PolicyNumbers.start }.max()
+        return (longest ?? PolicyNumbers.start) + PolicyNumbers.reap
+    }
+
+    /// From now on standard output and error go to the log: who started the kernel may be gone, or
+    /// wait for the end of the pipe.
+    func leaveTerminal() {
+        let path = "\(logDirectory)/kernel.log"
+        var status = stat()
+        if stat(path, &status) == 0, status.st_size > LogLimits.fileBytes {
+            rename(path, path + ".1")
+        }
+        var file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        if file < 0 { file = open("/dev/null", O_WRONLY | O_CLOEXEC) }
+        guard file >= 0 else { return }
+        for stream: Int32 in [1, 2] { dup2(file, stream) }
+        close(file)
+    }
+
     /// Says a line to whoever started the kernel: on standard output, and where it asked for it.
     func say(_ line: String) {
         let text = line + "\n"

@@ -84,7 +84,7 @@ extension Plug: @LoopActor DriverOwner {
     }
 
     func wrote(_ driver: CableDriver) {
-        driver.output.withBytes { connection?.send($0) }
+        connection?.send(driver.output.written)
         driver.output.reset()
     }
 

@@ -30,8 +30,8 @@ package struct HubLimits: Sendable {
     package var lateStep: UInt64 = 1_000_000_000
     /// Revisions of one region that a replayed read can go back to.
     package var pastRevisions = 1_024
-    /// The same of a region that only the kernel writes.
-    package var pastOwnRevisions = 64
+    /// Bytes of changes of one region that are kept for it.
+    package var pastBytes = 16 << 20
     /// Entries of `Kernel.Errors`.
     package var errors = 256
 

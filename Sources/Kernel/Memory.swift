@@ -13,8 +13,10 @@ final class RegionSlot {
     private(set) var value: Value
     /// The revision of the last change.
     private(set) var counter: UInt64 = 0
-    /// Values before the present one, the oldest first.
-    private var past: [(counter: UInt64, value: Value)] = []
+    /// What leads from each value back to the one before it, the oldest first: a small change of a
+    /// large value costs little.
+    private var past: [Step] = []
+    private var pastBytes = 0
     /// Who is sent its patches.
     var followers: [Peer] = []
 
@@ -25,18 +27,61 @@ final class RegionSlot {
         self.owned = owned
     }
 
-    func change(to next: Value, at revision: UInt64, keep: Int) {
-        past.append((counter, value))
-        if past.count > keep { past.removeFirst(past.count - keep) }
+    /// - Parameter undo: what leads from `next` back to the present value.
+    func change(to next: Value, at revision: UInt64, undo: Patch, limits: HubLimits) {
+        let step = Step(counter: counter, undo: undo, bytes: undo.weight)
+        past.append(step)
+        pastBytes += step.bytes
+        var surplus = 0
+        while past.count - surplus > limits.pastRevisions || pastBytes > limits.pastBytes {
+            pastBytes -= past[surplus].bytes
+            surplus += 1
+        }
+        past.removeFirst(surplus)
         value = next
         counter = revision
     }
 
-    /// The value that the region had when it was last changed at a revision.
+    /// The value that the region had when it was last changed at a revision; nil when that is too
+    /// long ago.
+    /// - Complexity: proportional to the changes since then.
     func value(at revision: UInt64) -> Value? {
-        if revision == counter { return value }
-        return past.last { $0.counter == revision }?.value
+        guard revision != counter else { return value }
+        guard let first = past.firstIndex(where: { $0.counter == revision }) else { return nil }
+        var value = value
+        for step in past[first...].reversed() {
+            guard let before = try? step.undo.apply(to: value) else { return nil }
+            value = before
+        }
+        return value
     }
+
+    private struct Step {
+        /// The revision to which `undo` leads.
+        let counter: UInt64
+        let undo: Patch
+        let bytes: Int
+    }
+}
+
+extension Patch {
+    /// About how many bytes it holds.
+    fileprivate var weight: Int {
+        operations.reduce(0) { sum, operation in
+            switch operation {
+            case .add(let path, let value), .replace(let path, let value),
+                .test(let path, let value):
+                sum + path.weight + value.weight()
+            case .remove(let path): sum + path.weight
+            case .move(let from, let path), .copy(let from, let path):
+                sum + from.weight + path.weight
+            }
+        }
+    }
+}
+
+extension Pointer {
+    fileprivate var weight: Int { tokens.reduce(64) { $0 + 16 + $1.utf8.count } }
 }
 
 /// The buffer: regions, commits, and who follows.
@@ -65,7 +110,7 @@ extension Hub {
 
     /// Applies the patches of all regions at one revision, or none of them.
     func commit(_ offers: [Operation.Offer], by peer: Peer) -> CommitResult {
-        var changes: [(RegionSlot, Value, RegionChange)] = []
+        var changes: [(RegionSlot, Value, RegionChange, undo: Patch)] = []
         var before: [Value] = []
         guard Set(offers.map(\.region)).count == offers.count else {
             return .refused(KernelError(.malformed, "a commit names each region once"))
@@ -83,12 +128,10 @@ extension Hub {
             }
             guard slot.counter == offer.base else { return .conflict }
             do {
-                let next = try offer.patch.apply(to: slot.value)
-                changes.append(
-                    (
-                        slot, next,
-                        RegionChange(region: slot.name, from: slot.counter, patch: offer.patch)
-                    ))
+                let (next, undo) = try offer.patch.applying(to: slot.value)
+                let change = RegionChange(
+                    region: slot.name, from: slot.counter, patch: offer.patch)
+                changes.append((slot, next, change, undo))
                 before.append(slot.value)
             } catch {
                 return .refused(
@@ -99,8 +142,8 @@ extension Hub {
             return .made(revision: counter, before: before)
         }
         counter += 1
-        for (slot, next, _) in changes {
-            slot.change(to: next, at: counter, keep: limits.pastRevisions)
+        for (slot, next, _, undo) in changes {
+            slot.change(to: next, at: counter, undo: undo, limits: limits)
         }
         tell(changes.map { ($0.0, $0.2) }, at: counter)
         return .made(revision: counter, before: before)
@@ -111,7 +154,8 @@ extension Hub {
         guard let slot = regions[name], slot.owned, slot.value != value else { return }
         let patch = Patch.difference(from: slot.value, to: value)
         let from = slot.counter
-        slot.change(to: value, at: from + 1, keep: limits.pastOwnRevisions)
+        let undo = Patch.difference(from: value, to: slot.value)
+        slot.change(to: value, at: from + 1, undo: undo, limits: limits)
         tell([(slot, RegionChange(region: name, from: from, patch: patch))], at: from + 1)
     }
 

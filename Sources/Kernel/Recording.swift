@@ -102,7 +102,8 @@ extension Hub {
         KernelError(
             .recordFull,
             "\(visit.symbol.name) asked for more than \(limits.recordEntries) things or "
-                + "\(limits.recordBytes) bytes in one stage: do the work in more stages, or in pages"
+                + "\(limits.recordBytes) bytes in one stage: do the work in more stages, "
+                + "or in pages"
         )
     }
 
@@ -233,7 +234,8 @@ extension Hub {
         }
     }
 
-    /// An operation is done: tell the visit that asked, if it still runs; a repeat hears it in time.
+    /// An operation is done: tell the visit that asked, if it still runs; a repeat hears it in
+    /// time.
     func answer(_ flow: Flow, _ entry: Entry) {
         guard flow.visit != nil, entry.tag != nil else { return }
         flow.visit?.since = seen

@@ -219,7 +219,8 @@ extension Hub {
         }
         let error = KernelError(
             .attempt,
-            "\(visit.symbol.name) took longer than \(visit.symbol.traits.attempt) ms in one attempt",
+            "\(visit.symbol.name) took longer than \(visit.symbol.traits.attempt) ms in one "
+                + "attempt",
             retry: true)
         finish(flow, .failure(error))
     }

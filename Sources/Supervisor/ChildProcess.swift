@@ -2,7 +2,8 @@ internal import CLinux
 internal import Glibc
 internal import UnixSocket
 
-/// One process of a device, from its start until it is reaped. It is a group of its own, which carries its number.
+/// One process of a device, from its start until it is reaped. It is a group of its own, which
+/// carries its number.
 @LoopActor
 final class ChildProcess: Watcher {
     let device: String
@@ -61,7 +62,8 @@ final class ChildProcess: Watcher {
 
     func readPage() -> PageReading? { page.read() }
 
-    /// Whether it is stopped or traced. An idle loop is only asked for the stop, which is one system call.
+    /// Whether it is stopped or traced. An idle loop is only asked for the stop, which is one
+    /// system call.
     func held(_ page: PageReading?, isIdle: Bool) -> (stopped: Bool, traced: Bool) {
         if isIdle, page?.asleep == true {
             return (clx_is_stopped(handle.number) > 0, false)

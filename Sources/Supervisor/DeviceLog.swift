@@ -33,12 +33,12 @@ final class DeviceLog {
 
     /// Writes what was added. A full disk costs lines, not the kernel.
     func flush() {
-        guard !pending.isEmpty, let number = file?.number else { return }
+        guard !pending.isEmpty else { return }
         if size + pending.count > LogLimits.fileBytes { rotate() }
-        let written = pending.withUnsafeBytes {
-            write(file?.number ?? number, $0.baseAddress, $0.count)
+        if let number = file?.number {
+            let written = pending.withUnsafeBytes { write(number, $0.baseAddress, $0.count) }
+            size += max(0, written)
         }
-        size += max(0, written)
         pending.removeAll(keepingCapacity: pending.capacity <= LogLimits.bytesPerSecond)
     }
 
@@ -72,9 +72,11 @@ final class DeviceLog {
             return String(repeating: "0", count: max(0, count - text.count)) + text
         }
         let day =
-            "\(parts.tm_year + 1900)-\(digits(Int(parts.tm_mon) + 1, 2))-\(digits(Int(parts.tm_mday), 2))"
+            "\(parts.tm_year + 1900)-\(digits(Int(parts.tm_mon) + 1, 2))"
+            + "-\(digits(Int(parts.tm_mday), 2))"
         let time =
-            "\(digits(Int(parts.tm_hour), 2)):\(digits(Int(parts.tm_min), 2)):\(digits(Int(parts.tm_sec), 2))"
+            "\(digits(Int(parts.tm_hour), 2)):\(digits(Int(parts.tm_min), 2))"
+            + ":\(digits(Int(parts.tm_sec), 2))"
         return "\(day)T\(time).\(digits(Int(now % 1000), 3))Z"
     }
 }
@@ -114,7 +116,8 @@ final class LogPump: Watcher {
         log.flush()
     }
 
-    /// The process is dead: what it left is taken, and nobody waits for those that hold the other end still.
+    /// The process is dead: what it left is taken, and nobody waits for those that hold the other
+    /// end still.
     func finish() {
         if pipe != nil { drain(LogLimits.restBytes) }
         close()

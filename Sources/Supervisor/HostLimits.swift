@@ -7,8 +7,8 @@ enum HostLimits {
         var hard: UInt64
     }
 
-    /// The limits of descriptors as the kernel was started with, which its children get back; it takes all that it may
-    /// have for itself. Nil if the system does not say.
+    /// The limits of descriptors as the kernel was started with, which its children get back; it
+    /// takes all that it may have for itself. Nil if the system does not say.
     static let inherited: Descriptors? = {
         clx_keep_children()
         var limits = Descriptors(soft: 0, hard: 0)

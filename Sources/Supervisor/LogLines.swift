@@ -4,13 +4,15 @@ internal import Glibc
 package enum LogLimits {
     /// A longer line is split.
     package static let lineBytes = 8 << 10
-    /// What one stream of a device may write into its log within a second; more is counted and left out.
+    /// What one stream of a device may write into its log within a second; more is counted and left
+    /// out.
     package static let linesPerSecond = 1_000
     package static let bytesPerSecond = 1 << 20
     /// What is read from one stream in a turn.
     package static let readBytes = 64 << 10
     package static let readsPerTurn = 4
-    /// What is read from one stream after the death: a pipe holds less, unless somebody still writes.
+    /// What is read from one stream after the death: a pipe holds less, unless somebody still
+    /// writes.
     package static let restBytes = 1 << 20
     /// A larger log file is put aside, and one such is kept.
     package static let fileBytes = 4 << 20

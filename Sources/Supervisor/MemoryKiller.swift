@@ -1,8 +1,10 @@
 internal import Glibc
 
-/// How often the system's memory killer has struck, in the kernel's own cgroup or, without one, on the machine.
+/// How often the system's memory killer has struck, in the kernel's own cgroup or, without one, on
+/// the machine.
 ///
-/// A death is compared with a reading that is some time old and not with the newest, which may already have counted it.
+/// A death is compared with a reading that is some time old and not with the newest, which may
+/// already have counted it.
 struct MemoryKiller {
     private static let interval = 30.0
     private let path: String

@@ -1,5 +1,6 @@
-// The tick: deadlines, and whether who runs is alive. Verdicts are only on what the reading shows now; the clocks of a
-// process stand while it is traced or stopped, and start afresh when it goes on.
+// The tick: deadlines, and whether who runs is alive. Verdicts are only on what the reading shows
+// now; the clocks of a process stand while it is traced or stopped, and start afresh when it goes
+// on.
 
 extension Policy {
     mutating func tick(_ readings: [ProcessReading], _ turn: inout PolicyTurn) {
@@ -79,7 +80,8 @@ extension PolicyDevice {
         cancelOverdue(index, page, open, &turn)
     }
 
-    /// A stopped process is only shown, until it holds a visit for too long; a traced one is never judged.
+    /// A stopped process is only shown, until it holds a visit for too long; a traced one is never
+    /// judged.
     private mutating func judgeHeld(_ index: Int, isTraced: Bool, _ turn: inout PolicyTurn) {
         processes[index].traced = isTraced
         if processes[index].role == .main {

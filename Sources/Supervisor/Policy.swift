@@ -1,23 +1,23 @@
-// The policy of supervision: what to do about processes, as a deterministic machine. No process, clock or descriptor
-// is touched here: the host turns what it sees into events and carries the actions out; a test does the same with a
-// world of its own.
+// The policy of supervision: what to do about processes, as a deterministic machine. No process,
+// clock or descriptor is touched here: the host turns what it sees into events and carries the
+// actions out; a test does the same with a world of its own.
 //
-// A device has at most one `main` process; during a swap also an `heir` (the new one, until it is ready) or an `elder`
-// (the old one, until its flows have left). A process stays in the table until its death was seen through its handle:
-// nothing is replayed and no successor of the same role starts before that. Every phase but `ready` has a deadline, so
-// nothing waits for ever.
+// A device has at most one `main` process; during a swap also an `heir` (the new one, until it is
+// ready) or an `elder` (the old one, until its flows have left). A process stays in the table until
+// its death was seen through its handle: nothing is replayed and no successor of the same role
+// starts before that. Every phase but `ready` has a deadline, so nothing waits for ever.
 //
 // Who pays for a death? `Payer` is the first that fits:
-//   wanted    the supervisor was asked to end it                       nobody
+//   wanted    the supervisor was asked to end it      nobody
 //   outside   a signal that it did not earn, or it was left stopped    nobody
-//   visit     its own doing while a visit was begun                    that visit (by symbol and digest)
-//   start     its own doing before it was ready                        the device's budget
-//   finished  exit 0, nothing open                                     transient: nobody, permanent: budget
-//   own       any other exit, trap or hang, a closed cable             the device's budget
+//   visit     its own doing while a visit was begun      that visit (by symbol and digest)
+//   start     its own doing before it was ready      the device's budget
+//   finished  exit 0, nothing open      transient: nobody, permanent: budget
+//   own       any other exit, trap or hang, a closed cable      the device's budget
 //
-// The host sends a tick at `dueIn`, and at least every second while a device is not off. Before a tick it has read
-// everything that was readable on the cables. At a death its order is: handle readable, cable read dry, page read, the
-// group killed, the process reaped, then `died`.
+// The host sends a tick at `dueIn`, and at least every second while a device is not off. Before a
+// tick it has read everything that was readable on the cables. At a death its order is: handle
+// readable, cable read dry, page read, the group killed, the process reaped, then `died`.
 
 /// The machine. A value: a copy is another world.
 package struct Policy: Sendable {
@@ -122,7 +122,7 @@ package struct Policy: Sendable {
 
     /// Whether ticks are needed: something runs or is to run.
     package var needsTicks: Bool {
-        devices.contains { !$0.processes.isEmpty || $0.due != nil }
+        phase != .closed && devices.contains { !$0.processes.isEmpty || $0.due != nil }
     }
 
     /// The worst time that the end takes from now, in seconds.

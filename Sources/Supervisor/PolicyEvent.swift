@@ -9,7 +9,8 @@ package struct VisitKey: Hashable, Sendable {
     }
 }
 
-/// A visit that a process holds, as the hub's table has it. The machine keeps what else it must know by `id`.
+/// A visit that a process holds, as the hub's table has it. The machine keeps what else it must
+/// know by `id`.
 package struct OpenVisit: Equatable, Sendable {
     /// Grows by one with each delivery on one cable.
     package var id: UInt64
@@ -124,7 +125,8 @@ package enum PolicyEvent: Equatable, Sendable {
         device: String, incarnation: Int, exit: ExitReason, page: PageReading?, load: ProcessLoad)
     /// There is no process. `error` is the errno's name, `detail` a sentence for people.
     case unspawned(device: String, incarnation: Int, error: String, detail: String)
-    /// `until`: for the heir of a swap, the longest deadline in seconds of a flow inside the old process.
+    /// `until`: for the heir of a swap, the longest deadline in seconds of a flow inside the old
+    /// process.
     case ready(device: String, incarnation: Int, until: Double)
     /// The old process of a swap has no flow inside any more.
     case drained(device: String, incarnation: Int)

@@ -1,4 +1,5 @@
-/// Why the machine ends a process. The first cause stays, unless somebody asks for what was a judgement.
+/// Why the machine ends a process. The first cause stays, unless somebody asks for what was a
+/// judgement.
 package enum EndCause: String, Sendable {
     case stop
     case restart
@@ -110,7 +111,8 @@ struct PolicyDevice: Sendable {
     var level = 0
     /// Ready since the last counted death.
     var healthy: Double?
-    /// The times of deaths on the budget, and how many of the last ones came without one ready between.
+    /// The times of deaths on the budget, and how many of the last ones came without one ready
+    /// between.
     var counted: [Double] = []
     var barren = 0
     var outside: [Double] = []

@@ -1,7 +1,9 @@
-/// Monotonic time without the gaps in which the kernel itself did not run: a stop, a sleep of the machine, a stall.
+/// Monotonic time without the gaps in which the kernel itself did not run: a stop, a sleep of the
+/// machine, a stall.
 ///
-/// A gap over `PolicyNumbers.late` adds nothing; that is the round in which nobody is judged. A second late tick in a
-/// row adds one tick, or nothing would ever be judged on a machine that is always late.
+/// A gap over `PolicyNumbers.late` adds nothing; that is the round in which nobody is judged. A
+/// second late tick in a row adds one tick, or nothing would ever be judged on a machine that is
+/// always late.
 struct SeenTime: Sendable {
     private struct Lapse: Sendable {
         var end: Double

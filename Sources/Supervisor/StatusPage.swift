@@ -4,7 +4,8 @@ internal import UnixSocket
 
 /// The kernel's view of a device's status page.
 ///
-/// The file can neither shrink nor grow, so that a device cannot make the kernel read beyond its end.
+/// The file can neither shrink nor grow, so that a device cannot make the kernel read beyond its
+/// end.
 struct StatusPage: ~Copyable {
     private let memory: UnsafeMutablePointer<clx_page>
 

@@ -8,8 +8,8 @@ package enum LogStream: String, Sendable {
     case kernel
 }
 
-/// Whoever routes messages for the devices. Calls come in the order in which things happen; a call of the supervisor
-/// from inside of one takes effect after it.
+/// Whoever routes messages for the devices. Calls come in the order in which things happen; a call
+/// of the supervisor from inside of one takes effect after it.
 @LoopActor
 package protocol SupervisorDelegate: AnyObject {
     /// A process runs; `cable` is the kernel's end of its socket pair.
@@ -19,8 +19,8 @@ package protocol SupervisorDelegate: AnyObject {
     func readDry(_ device: String, incarnation: Int)
     /// The visits that the process holds.
     func open(_ device: String, incarnation: Int) -> ProcessLoad
-    /// A death is settled: one verdict for each visit that `open` listed. Those up to `begun` had begun, `UInt64.max`
-    /// without a page; `running` is the one whose code ran, or 0.
+    /// A death is settled: one verdict for each visit that `open` listed. Those up to `begun` had
+    /// begun, `UInt64.max` without a page; `running` is the one whose code ran, or 0.
     func died(
         _ device: String, incarnation: Int, begun: UInt64, running: UInt64,
         verdicts: [(visit: UInt64, verdict: VisitVerdict)], exit: ExitReason)

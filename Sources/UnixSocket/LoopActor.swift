@@ -47,6 +47,7 @@ public final class LoopExecutor: SerialExecutor, TaskExecutor {
         capacity: 1)
     // Guard: `mutex`.
     nonisolated(unsafe) private var inbox: [UnownedJob] = []
+    // Guard: `mutex`, too.
     nonisolated(unsafe) private var isSignalled = false
     private let owner = Atomic<UInt>(0)
     // Guard: touched only where `isOnLoop` holds.

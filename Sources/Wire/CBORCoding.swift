@@ -5,11 +5,56 @@ package struct CBORCoding: Coding {
     package init() {}
 
     package func encode<T: Encodable>(_ value: T) throws -> [UInt8] {
-        try CBOREncoder().encode(value)
+        // The type is asked first: an empty array of anything can be cast to bytes.
+        if T.self == [UInt8].self, let content = value as? [UInt8] { return Self.bytes(content) }
+        return try CBOREncoder().encode(value)
     }
 
     package func decode<T: Decodable>(_ type: T.Type, from bytes: [UInt8]) throws -> T {
-        try CBORDecoder().decode(type, from: bytes)
+        if T.self == [UInt8].self, let content = Self.content(of: bytes),
+            let value = content as? T
+        {
+            return value
+        }
+        return try CBORDecoder().decode(type, from: bytes)
+    }
+
+    /// Bytes are copied once, without the machinery of `Codable`.
+    private static func bytes(_ bytes: [UInt8]) -> [UInt8] {
+        [UInt8](unsafeUninitializedCapacity: bytes.count + 9) { buffer, count in
+            count = 0
+            func put(_ byte: UInt8) {
+                buffer[count] = byte
+                count += 1
+            }
+            let length = bytes.count
+            switch length {
+            case 0..<24: put(0x40 | UInt8(length))
+            case 24..<256:
+                put(0x58)
+                put(UInt8(length))
+            default:
+                put(0x5B)
+                for shift in stride(from: 56, through: 0, by: -8) {
+                    put(UInt8(truncatingIfNeeded: length >> shift))
+                }
+            }
+            guard length > 0 else { return }
+            let rest = UnsafeMutableRawBufferPointer(buffer)[count...]
+            bytes.withUnsafeBytes { source in
+                UnsafeMutableRawBufferPointer(rebasing: rest).copyMemory(from: source)
+            }
+            count += length
+        }
+    }
+
+    /// The content of an item that is bytes and nothing else.
+    private static func content(of bytes: [UInt8]) -> [UInt8]? {
+        bytes.withUnsafeBytes { raw in
+            var reader = CBORReader(raw)
+            guard let content = try? reader.bytes(), reader.atEnd else { return nil }
+            return [UInt8](content)
+        }
     }
 
     package var void: [UInt8] { [0xF6] }

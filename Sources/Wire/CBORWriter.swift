@@ -54,6 +54,11 @@ package final class CBORWriter {
         [UInt8](UnsafeRawBufferPointer(start: base, count: count))
     }
 
+    /// What was written; valid until the next write.
+    package var written: UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(start: base, count: count)
+    }
+
     /// Lends what was written.
     package func withBytes<Result>(
         _ body: (UnsafeRawBufferPointer) throws -> Result

@@ -31,7 +31,8 @@ package enum Frame {
 }
 
 extension CBORWriter {
-    /// Writes one frame: its length, the array, the kind, no descriptors, then what `fields` writes.
+    /// Writes one frame: its length, the array, the kind, no descriptors, then what `fields`
+    /// writes.
     @inline(__always)
     func frame(_ kind: MessageKind, _ count: Int, _ fields: (CBORWriter) -> Void) {
         let start = openFrame()

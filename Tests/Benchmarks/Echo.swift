@@ -8,7 +8,7 @@ enum Echo {
     /// The device's side.
     static func serve() -> Never {
         Device.serve { device in
-            device.bind(symbol) { _, bytes in bytes }
+            device.bind(symbol, pure: { bytes in bytes })
         }
     }
 }

@@ -44,7 +44,8 @@ enum Restart {
             let c = try Bench.floor("respawn", [20])
             if let median = c.first { floors.append(UInt64(median)) }
             for _ in 0..<10 {
-                // The state is told before the next call is answered; a life of 20 ms lets it settle.
+                // The state is told before the next call is answered; a life of 20 ms lets it
+                // settle.
                 while !instance.isReady { try await Program.pause(milliseconds: 1) }
                 try await Program.pause(milliseconds: 20)
                 let pid = instance.devicePID

@@ -31,9 +31,8 @@ import Testing
                 let world = try World(
                     seed: 1, programs: programs, faults: false, kills: [step: [kind]])
                 if let breach = world.run() {
-                    Issue.record(
-                        "\(kind) killed at step \(step): \(breach)\n\(world.trace.joined(separator: "\n"))"
-                    )
+                    let trace = world.trace.joined(separator: "\n")
+                    Issue.record("\(kind) killed at step \(step): \(breach)\n\(trace)")
                 }
             }
         }

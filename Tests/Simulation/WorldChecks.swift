@@ -65,7 +65,7 @@ extension World {
         if size > 40 * (commands.count + 1) { breach("memory of the hub: \(size)") }
     }
 
-    /// `finallyLost` may stand in `Kernel.Errors` only if the device had been away for all its time.
+    /// `finallyLost` may stand in `Kernel.Errors` only if the device was away for all its time.
     private func readComplaints() {
         let all = hub.errors
         defer { readErrors = all.count }

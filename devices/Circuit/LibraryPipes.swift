@@ -6,8 +6,8 @@ import FoundationEssentials
 enum LibraryPipes {
     /// Reads the list of the store into the region.
     ///
-    /// A change that lands while the list is being read wins over what was read: for every slideshow
-    /// whose entry differs from that of the beginning, the region's entry stays.
+    /// A change that lands while the list is being read wins over what was read: for every
+    /// slideshow whose entry differs from that of the beginning, the region's entry stays.
     static let fetchAll = pipeline(Void.self)
         .pipe(to: [SlideshowSummary].self) { kernel, _ in
             let before = try await kernel.buffer.mutate(LibraryState.self) { library in

@@ -22,7 +22,8 @@ enum Photos {
         do {
             return try await kernel.call(InfrastructurePort.fetchSlideshow, SlideshowID(id: id))
         } catch let error as KernelError
-        where error.code.rawValue == ApplicationError.Code.notFound {
+            where error.code.rawValue == ApplicationError.Code.notFound
+        {
             return nil
         }
     }

@@ -65,7 +65,8 @@ enum SlideshowPipes {
     static let delete = pipeline(SlideshowID.self)
         .tap(InfrastructurePort.deleteSlideshow)
         .effect { kernel, removed in
-            try await kernel.buffer.mutate(LibraryState.self, SlideshowState.self) { library, open in
+            try await kernel.buffer.mutate(LibraryState.self, SlideshowState.self) {
+                library, open in
                 library.slideshows.removeAll { $0.id == removed.id }
                 if open.slideshow?.id == removed.id { open.slideshow = nil }
             }

@@ -13,7 +13,8 @@ Device.serve { device in
     device.bind(CircuitPort.closeSlideshow, to: SlideshowPipes.close)
     device.bind(CircuitPort.addPhotos, to: SlideshowPipes.addPhotos)
     device.onReady { start in
-        // The library is read once in the life of a kernel, whichever process of this device is there.
+        // The library is read once in the life of a kernel, whichever process of this device is
+        // there.
         if start.revision(of: LibraryState.self).counter == 0 {
             start.dispatch(CircuitPort.fetchAll, ())
         }

@@ -4,9 +4,15 @@ internal import CLinux
 internal import Glibc
 internal import UnixSocket
 
-extension Supervisor {
+extension ProcessSupervisor {
     /// What the kernel asks of the socket of a cable, in each direction; the system may give less.
     private static let cableBuffer: Int32 = 1 << 20
+
+    /// The system kills at a limit of processor time by samples, and accounts more finely: whether
+    /// the seconds used may have been the limit.
+    private static func isUsedUp(_ seconds: Double, of limit: UInt64) -> Bool {
+        seconds >= Double(limit) * 0.95 - 0.25
+    }
 
     func spawn(_ device: String, _ incarnation: Int) {
         guard let entry = entries[device] else { return }
@@ -130,7 +136,8 @@ extension Supervisor {
 
     // MARK: The death
 
-    /// The handle says that the process is dead. The order keeps what it had said, and its number from strangers.
+    /// The handle says that the process is dead. The order keeps what it had said, and its number
+    /// from strangers.
     private func ended(_ child: ChildProcess) {
         delegate?.readDry(child.device, incarnation: child.incarnation)
         let load = delegate?.open(child.device, incarnation: child.incarnation) ?? ProcessLoad()
@@ -151,7 +158,8 @@ extension Supervisor {
         var memory = false
         if result.signal == SIGKILL {
             let cpu = entries[device]?.spec.limits.cpu
-            let usedUp = cpu.map { result.cpu_microseconds / 1_000_000 >= $0 } ?? false
+            let used = Double(result.cpu_microseconds) / 1e6
+            let usedUp = cpu.map { Self.isUsedUp(used, of: $0) } ?? false
             memory = memoryKiller.hasStruck() || usedUp
         }
         return ExitReason(signal: SignalName.of(result.signal), memory: memory)

@@ -1,14 +1,14 @@
 // The parent of the device processes: the real half of `Policy`.
 //
-// What the system and the delegate tell becomes an event; the policy answers with actions, which are done in order
-// before the next event is taken. So a call of the supervisor from inside a call of the delegate takes effect after
-// it, and nothing here is entered twice.
+// What the system and the delegate tell becomes an event; the policy answers with actions, which
+// are done in order before the next event is taken. So a call of the supervisor from inside a call
+// of the delegate takes effect after it, and nothing here is entered twice.
 
 internal import Glibc
 package import UnixSocket
 
 @LoopActor
-package final class Supervisor {
+package final class ProcessSupervisor {
     /// One device as it is shown and started.
     struct Entry {
         let spec: DeviceSpec
@@ -61,8 +61,8 @@ package final class Supervisor {
     /// Starts every device.
     package func boot() { post(.boot) }
 
-    /// The device has declared itself ready. `until`: the longest deadline, in seconds, of a flow inside the process
-    /// that it replaces in a swap.
+    /// The device has declared itself ready. `until`: the longest deadline, in seconds, of a flow
+    /// inside the process that it replaces in a swap.
     package func ready(
         _ device: String, incarnation: Int, until: Double = PolicyNumbers.finishing
     ) {
@@ -104,7 +104,8 @@ package final class Supervisor {
         return refusal
     }
 
-    /// Sends a signal to the process of the device; KILL goes to its whole group and is a wish, not a failure.
+    /// Sends a signal to the process of the device; KILL goes to its whole group and is a wish, not
+    /// a failure.
     /// - Returns: false if the device has no process.
     @discardableResult
     package func kill(_ device: String, signal: Int32 = SIGKILL) -> Bool {
@@ -119,7 +120,8 @@ package final class Supervisor {
         return true
     }
 
-    /// Ends every device, in the reverse order of their start; `exited` follows. The second call kills what is left.
+    /// Ends every device, in the reverse order of their start; `exited` follows. The second call
+    /// kills what is left.
     package func shutdown() { post(.shutdown) }
 
     /// The worst time in seconds that `shutdown` takes.

@@ -1,0 +1,22 @@
+/// The row of the keys that matter where the user is; as many as fit.
+enum Hints {
+    private static let library = [
+        ("n", "new"), ("enter", "open"), ("?", "help"), ("q", "quit"), ("e", "rename"),
+        ("d", "delete"), ("D", "devices"), ("r", "refresh"),
+    ]
+    private static let slideshow = [
+        ("esc", "back"), ("a", "add photos"), ("?", "help"), ("q", "quit"), ("e", "rename"),
+        ("D", "devices"),
+    ]
+
+    static func draw(for model: Model, into frame: inout Frame, row: Int) {
+        var column = 1
+        for (key, text) in model.open == nil ? library : slideshow {
+            let width = key.count + 1 + text.count
+            guard column + width < frame.size.columns else { break }
+            frame.put(key, row: row, column: column, style: .bold)
+            frame.put(text, row: row, column: column + key.count + 1, style: .dim)
+            column += width + 2
+        }
+    }
+}

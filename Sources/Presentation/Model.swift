@@ -1,0 +1,99 @@
+package import Contract
+
+/// Everything that the screen shows and everything that the user is in the middle of.
+///
+/// A deterministic machine: keys and events go in, intents come out, `render` is a function of the
+/// state. It knows no terminal, kernel or clock. Nothing that it shows waits for an answer: a
+/// command is on its way until its end is told, and meanwhile the screen stays in use.
+package struct Model: Sendable, Equatable {
+    /// What the model must know about the place where it runs.
+    package struct Settings: Sendable, Equatable {
+        /// What `~` stands for in a path.
+        package var home: String?
+        /// Seconds east of UTC, for the times that are shown.
+        package var utcOffset: Int
+
+        package init(home: String? = nil, utcOffset: Int = 0) {
+            self.home = home
+            self.utcOffset = utcOffset
+        }
+    }
+
+    /// What lies over the screen and takes the keys.
+    package enum Overlay: Sendable, Equatable {
+        case help(scroll: Int)
+        case devices
+        case form(Form)
+        case confirmDelete(SlideshowSummary)
+    }
+
+    /// An intent on its way.
+    struct Command: Sendable, Equatable {
+        let id: UInt64
+        let intent: Intent
+        /// What is being done, for the user; nil when it is not worth a word.
+        let label: String?
+    }
+
+    /// Errors of own commands that wait to be dismissed.
+    static let mostOwnErrors = 32
+
+    package let settings: Settings
+    package internal(set) var size: Size
+    package internal(set) var connection = Connection.connecting
+    package internal(set) var library = LibraryList()
+    /// What the client looks at instead of the library.
+    package internal(set) var open: OpenSlideshow?
+    package internal(set) var overlay: Overlay?
+    package internal(set) var devices: [DeviceStatus] = []
+    package internal(set) var deviceCursor = ListCursor<String>()
+    /// The kernel's open slideshow, whoever opened it.
+    var region: Slideshow?
+    var kernelErrors: [ErrorNotice] = []
+    var ownErrors: [ErrorNotice] = []
+    /// Which of the two has the newest error.
+    var isOwnErrorNewest = false
+    var commands: [Command] = []
+
+    package init(size: Size, settings: Settings = Settings()) {
+        self.size = size
+        self.settings = settings
+    }
+
+    /// The error of the banner.
+    package var notice: ErrorNotice? {
+        isOwnErrorNewest
+            ? ownErrors.last ?? kernelErrors.last : kernelErrors.last ?? ownErrors.last
+    }
+
+    var noticeCount: Int { kernelErrors.count + ownErrors.count }
+
+    var isConnected: Bool { connection == .connected }
+
+    /// Whether what is shown may no longer be true.
+    var isStale: Bool { !isConnected || library.freshness == .awaited }
+
+    /// What is being done.
+    package var activity: String? {
+        let labels = commands.compactMap(\.label)
+        guard let last = labels.last else { return nil }
+        return labels.count == 1 ? last : "\(last) (+\(labels.count - 1))"
+    }
+
+    mutating func report(_ notice: ErrorNotice) {
+        ownErrors.append(notice)
+        if ownErrors.count > Self.mostOwnErrors { ownErrors.removeFirst() }
+        isOwnErrorNewest = true
+    }
+
+    /// Brings the scrolled lists in line with what fits on the screen.
+    mutating func settle() {
+        let rows = layout.list.count
+        library.cursor.reveal(rows: rows, of: library.rows.count)
+        if let count = open?.content?.slides.count { open?.cursor.reveal(rows: rows, of: count) }
+        deviceCursor.reveal(rows: DevicePanel.rows(in: size), of: devices.count)
+        if case .help(let scroll) = overlay {
+            overlay = .help(scroll: min(max(scroll, 0), HelpView.furthestScroll(in: size)))
+        }
+    }
+}

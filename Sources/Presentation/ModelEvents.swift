@@ -1,0 +1,139 @@
+import Contract
+import FoundationEssentials
+
+/// What happens outside becomes state.
+extension Model {
+    /// Takes an event in.
+    ///
+    /// - Returns: what has to be done because of it, by nobody's key: a new connection reads the
+    ///   library and opens again what is looked at.
+    @discardableResult
+    package mutating func apply(_ event: Event) -> [Intent] {
+        var intents: [Intent] = []
+        switch event {
+        case .resize(let size): self.size = size
+        case .connection(let next): intents = connectionBecame(next)
+        case .library(let slideshows, let isLoading):
+            library.apply(slideshows, isLoading: isLoading)
+            closeOverlaysOfTheGone()
+        case .slideshow(let slideshow):
+            region = slideshow
+            follow(slideshow)
+        case .devices(let devices):
+            self.devices = devices
+            deviceCursor.follow(devices.lazy.map(\.name))
+        case .errors(let errors): errorsBecame(errors)
+        case .commandStarted(let id, let intent, let creates):
+            commandStarted(id, intent)
+            if let creates { library.expect(creates) }
+        case .commandFinished(let id, let error): commandFinished(id, error)
+        }
+        settle()
+        return intents
+    }
+
+    private mutating func connectionBecame(_ next: Connection) -> [Intent] {
+        let wasConnected = isConnected
+        connection = next
+        if isConnected, !wasConnected {
+            library.connectionChanged()
+            if notice?.code == "away" { _ = ownErrors.popLast() }
+            return [.refresh] + (open.map { [.open($0.id)] } ?? [])
+        }
+        if wasConnected, !isConnected {
+            library.connectionChanged()
+            region = nil
+            open?.reopen()
+        }
+        return []
+    }
+
+    /// A question about a slideshow that is gone has no answer any more.
+    private mutating func closeOverlaysOfTheGone() {
+        guard library.freshness == .loaded else { return }
+        switch overlay {
+        case .confirmDelete(let summary):
+            if let now = library[summary.id] {
+                overlay = .confirmDelete(now)
+            } else {
+                overlay = nil
+            }
+        case .form(var form):
+            guard case .rename(let summary) = form.purpose, library[summary.id] == nil else {
+                return
+            }
+            form.message = "This slideshow was deleted meanwhile."
+            overlay = .form(form)
+        default: break
+        }
+    }
+
+    private mutating func follow(_ slideshow: Slideshow?) {
+        // What closes before an own opening has ended is an earlier closing.
+        if slideshow == nil, let id = open?.id,
+            commands.contains(where: { $0.intent == .open(id) })
+        {
+            return
+        }
+        if open?.follow(slideshow) == false { open = nil }
+    }
+
+    private mutating func errorsBecame(_ errors: [ErrorNotice]) {
+        let isNew = !errors.isEmpty && errors.last != kernelErrors.last
+        let isRepeat =
+            isNew
+            && ownErrors.last.map { $0.tellsTheSame(as: errors[errors.count - 1]) }
+                ?? false
+        if isNew, !isRepeat { isOwnErrorNewest = false }
+        kernelErrors = errors
+    }
+
+    // MARK: - Commands
+
+    private mutating func commandStarted(_ id: UInt64, _ intent: Intent) {
+        commands.removeAll { $0.id == id }
+        commands.append(Command(id: id, intent: intent, label: label(of: intent)))
+        if intent == .refresh { library.refreshStarted() }
+    }
+
+    private mutating func commandFinished(_ id: UInt64, _ error: ErrorNotice?) {
+        guard let index = commands.firstIndex(where: { $0.id == id }) else {
+            if let error { report(error) }
+            return
+        }
+        let intent = commands.remove(at: index).intent
+        if intent == .refresh { library.refreshFinished(failed: error != nil) }
+        if let id = intent.configured, open?.id == id,
+            !commands.contains(where: { $0.intent.configured == id })
+        {
+            open?.settle()
+        }
+        if case .open(let id) = intent, open?.id == id {
+            if error == nil, region?.id == id {
+                open?.opened()
+            } else if error != nil, open?.content == nil {
+                open = nil
+            }
+        }
+        if let error { report(error) }
+    }
+
+    private func label(of intent: Intent) -> String? {
+        switch intent {
+        case .create(let name, _): "creating “\(name)”…"
+        case .rename(let id, _): "renaming “\(name(of: id))”…"
+        case .delete(let id): "deleting “\(name(of: id))”…"
+        case .open(let id): "opening “\(name(of: id))”…"
+        case .addPhotos(let id, _): "adding photos to “\(name(of: id))”…"
+        case .setDuration(let id, _), .setTransition(let id, _), .setLoop(let id, _):
+            "changing “\(name(of: id))”…"
+        case .refresh: "reading the library…"
+        case .restart(let device): "restarting \(device)…"
+        case .close, .dismissError, .quit, .redraw, .suspend: nil
+        }
+    }
+
+    private func name(of id: UUID) -> String {
+        library[id]?.name ?? (open?.id == id ? open?.name : nil) ?? "slideshow"
+    }
+}

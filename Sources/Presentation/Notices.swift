@@ -1,0 +1,59 @@
+/// What has to be said above the devices: errors, and that the kernel is away.
+struct Notices {
+    struct Line: Equatable {
+        let text: String
+        let aside: String
+        let style: Style
+    }
+
+    /// From here on the key that dismisses an error has its word beside it.
+    private static let columnsWithWords = 50
+
+    static func lines(of model: Model) -> [Line] {
+        error(of: model) + connection(of: model)
+    }
+
+    private static func error(of model: Model) -> [Line] {
+        guard let notice = model.notice else { return [] }
+        let more = model.noticeCount > 1 ? "+\(model.noticeCount - 1)  " : ""
+        let isNarrow = model.size.columns < columnsWithWords
+        let aside = isNarrow ? "x" : "\(more)x dismiss"
+        let place = notice.symbol.map { " (\($0))" } ?? ""
+        let text = "✗ \(notice.code): \(notice.message)\(place)"
+        // The first row leaves room for what stands at its right.
+        let width = max(model.size.columns - aside.count - 3, model.size.columns / 2)
+        let rows = SafeText.wrap(text, columns: width, lines: Layout.noticeRows(in: model.size))
+        return rows.enumerated().map { index, row in
+            Line(text: row, aside: index == 0 ? aside : "", style: .alarm)
+        }
+    }
+
+    private static func connection(of model: Model) -> [Line] {
+        switch model.connection {
+        case .connected, .connecting: []
+        case .away(let reason):
+            [
+                Line(
+                    text: "kernel away, reconnecting…", aside: reason ?? "",
+                    style: .warning)
+            ]
+        case .refused(let reason):
+            [Line(text: "✗ no connection: \(reason)", aside: "", style: .alarm)]
+        }
+    }
+
+    static func draw(_ lines: [Line], into frame: inout Frame, rows: Range<Int>) {
+        // What was told last counts most where not all fits.
+        for (row, line) in zip(rows, lines.suffix(rows.count)) {
+            let columns = frame.size.columns
+            frame.fill(row: row, column: 0, width: columns, style: line.style)
+            let used = frame.put(
+                line.text, row: row, column: 1, width: columns - 2, style: line.style)
+            let room = columns - used - 3
+            if !line.aside.isEmpty, room >= min(SafeText(line.aside).width, 11) {
+                frame.put(
+                    line.aside, row: row, endingAt: columns - 1, width: room, style: line.style)
+            }
+        }
+    }
+}

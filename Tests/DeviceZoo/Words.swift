@@ -1,0 +1,41 @@
+import Control
+
+/// What the animals of the zoo answer. A device answers those that its arguments name.
+enum Zoo {
+    /// Gives its payload back.
+    static let echo = Symbol<String, String>("Zoo.echo", .replayable)
+    /// As many letters as it is asked for.
+    static let letters = Symbol<Int, String>("Zoo.letters", .replayable)
+    /// Traps on the payload `trap`, gives every other back.
+    static let trap = Symbol<String, String>("Zoo.trap", .replayable)
+    /// Never returns and never waits.
+    static let spin = Symbol<Void, Void>("Zoo.spin", .once)
+    /// Hangs on the payload `hang`, gives every other back; its limits are short.
+    static let hang = Symbol<String, String>(
+        "Zoo.hang", .replayable.limits(attempt: 300, deadline: 8_000))
+    /// Waits without blocking for as long as it is let.
+    static let dream = Symbol<Void, Void>(
+        "Zoo.dream", .replayable.limits(attempt: 300, deadline: 5_000))
+    /// Adds a line to the file `PATH`, then blocks until there is a file `PATH.go`.
+    static let gate = Symbol<String, Int>(
+        "Zoo.gate", .replayable.limits(attempt: 20_000, deadline: 60_000))
+    /// The same, never sent again once begun.
+    static let gateOnce = Symbol<String, Int>(
+        "Zoo.gateOnce", .once.limits(attempt: 20_000, deadline: 60_000))
+    /// Starts helper processes in the device's group; their ids.
+    static let helpers = Symbol<Int, [Int32]>("Zoo.helpers", .once)
+    /// Prints so many bytes on each log stream, without an end of line.
+    static let shout = Symbol<Int, Void>("Zoo.shout", .replayable)
+    /// Puts so many letters, always another one, into the region `ZooState`.
+    static let fill = Symbol<Int, Int>("Zoo.fill", .replayable)
+    /// Fails with an error of its own.
+    static let fail = Symbol<String, Void>("Zoo.fail", .replayable)
+    /// Ends the process with an exit code.
+    static let leave = Symbol<Int32, Void>("Zoo.leave", .once)
+}
+
+/// A region that can be made as large as one likes.
+struct ZooState: Region {
+    var text: String
+    var count: Int
+}

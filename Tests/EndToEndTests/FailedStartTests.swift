@@ -1,0 +1,129 @@
+import DeviceKit
+import Glibc
+import Testing
+
+extension EndToEnd {
+    /// Devices that do not start.
+    @Suite struct FailedStarts {
+        struct Case {
+            var animal: Animal
+            /// What the message must name besides the device.
+            var why: [String]
+        }
+
+        static let cases = [
+            Case(
+                animal: Animal(name: "ghost", executable: "/nowhere/ghost"),
+                why: ["/nowhere/ghost", "No such file"]),
+            Case(
+                animal: Animal(name: "folder", executable: "/tmp"),
+                why: ["/tmp", "Permission denied"]),
+            Case(
+                animal: Animal(name: "quitter", behaviour: ["quits", "3", "no luck today"]),
+                why: ["exit 3", "no luck today"]),
+            Case(
+                animal: Animal(name: "leaver", behaviour: ["quits", "0", "good bye"]),
+                why: ["exit 0", "good bye"]),
+            Case(
+                animal: Animal(name: "mute", behaviour: ["mute"], more: ["startSeconds": 1]),
+                why: ["start"]),
+            Case(animal: Animal(name: "silent", behaviour: ["mute"]), why: ["start"]),
+            Case(
+                animal: Animal(
+                    name: "liar", answers: ["echo", "letters"], behaviour: ["unfinished"]),
+                why: ["Zoo.letters"]),
+            Case(
+                animal: Animal(
+                    name: "eager", answers: ["echo"], more: ["provides": ["Zoo.letters"]]),
+                why: ["Zoo."]),
+        ]
+
+        @Test func `up fails in time, says who and why, and ends the siblings`() throws {
+            // The restarts of all of them take their time at once.
+            let started = try Self.cases.map { failing in
+                let instance = try Instance(
+                    zoo: [failing.animal, Animal(name: "sibling", answers: ["trap"])],
+                    reference: false)
+                return (failing, instance, try instance.start(instance.upWords))
+            }
+            defer { for (_, instance, _) in started { instance.end() } }
+            let start = Clock.now
+            for (failing, instance, command) in started {
+                let name = failing.animal.name
+                let outcome = try command.finish(within: 20)
+                #expect(outcome.status == 69, "\(name): \(outcome)")
+                #expect(outcome.out == "", "\(name)")
+                for word in [name] + failing.why {
+                    #expect(outcome.err.contains(word), "\(name): \(outcome.err)")
+                }
+                #expect(Proc.survivors(of: Proc.using(instance.folder), within: 1) == [])
+                #expect(access(instance.socket, F_OK) != 0)
+                #expect(Clock.now - start < 15, "\(name)")
+            }
+        }
+
+        @Test func `a device that fails later leaves the others at work`() throws {
+            let zoo = [
+                Animal(name: "leaver", answers: ["leave"]),
+                Animal(name: "steady", answers: ["echo"]),
+            ]
+            try Instance.with(zoo: zoo, reference: false) { instance in
+                let path = "\(instance.folder)/devices/leaver/device.json"
+                #expect(access(path, R_OK) == 0)
+                let call = try instance.run("call", "Zoo.leave", "3")
+                #expect(call.status == 70)
+                #expect(call.err.contains("deviceLost"), "\(call.err)")
+                let watch = try Watch(instance, "Kernel.Devices")
+                let row = try watch.device("leaver") { $0.state == "ready" && $0.restarts == 1 }
+                #expect(row.lastExit == "exit 3")
+                #expect(try instance.run("call", "Zoo.echo", "\"still\"").out == "\"still\"\n")
+                #expect(try instance.device("steady").restarts == 0)
+            }
+        }
+
+        @Test func `up says what is wrong with its words and its folder`() throws {
+            let instance = try Instance()
+            defer { instance.end() }
+            let none = "\(instance.folder)/none"
+            let missing = try instance.run("up", "--devices", none)
+            #expect(missing.status == 69)
+            #expect(missing.err.contains(none), "\(missing.err)")
+            mkdir(none, 0o700)
+            let empty = try instance.run("up", "--devices", none)
+            #expect(empty.status == 69)
+            #expect(empty.err.contains("device.json"), "\(empty.err)")
+            mkdir("\(none)/odd", 0o700)
+            try Files.write(
+                #"{"name": "odd", "proivdes": []}"#, to: "\(none)/odd/device.json")
+            let odd = try instance.run("up", "--devices", none)
+            #expect(odd.status == 69)
+            #expect(odd.err.contains("proivdes"), "\(odd.err)")
+            let data = try instance.run("up", "--data", "/proc/none")
+            #expect(data.status == 69)
+            #expect(data.err.contains("/proc/none"), "\(data.err)")
+            let long = String(repeating: "n", count: 120)
+            let name = try instance.run("up", "--name", long)
+            #expect(name.status == 69)
+            #expect(name.err.contains("1 to 64"), "\(name.err)")
+            let path = try instance.start(
+                instance.upWords, variables: ["XDG_RUNTIME_DIR": "/tmp/\(long)"]
+            ).finish()
+            #expect(path.status == 69)
+            for word in ["107", "XDG_RUNTIME_DIR"] {
+                #expect(path.err.contains(word), "\(path.err)")
+            }
+            #expect(Proc.using(instance.folder) == [])
+        }
+
+        @Test func `up can stand in a pipe`() throws {
+            let instance = try Instance()
+            defer { instance.end() }
+            let words = ([Programs.shell] + instance.upWords).joined(separator: " ")
+            let pipe = try instance.start(
+                program: "/bin/sh", ["-c", "\(words) 2>&1 | cat"])
+            let outcome = try pipe.finish(within: 10)
+            #expect(Ready(outcome.out) != nil, "\(outcome)")
+            #expect(try instance.devices().count == 3)
+        }
+    }
+}

@@ -1,0 +1,71 @@
+import DeviceKit
+import Glibc
+import Testing
+
+extension EndToEnd {
+    /// The kernel itself is killed.
+    @Suite struct KernelDeath {
+        @Test func `nothing survives a killed kernel, busy or with helpers`() throws {
+            let zoo = [
+                Animal(name: "spinner", answers: ["spin"]),
+                Animal(name: "parent", answers: ["helpers"]),
+                Animal(name: "deaf", answers: ["echo"], behaviour: ["stubborn"]),
+            ]
+            try Instance.with(zoo: zoo) { instance in
+                let photos = try instance.photos()
+                for number in 1...3 {
+                    let payload = Instance.create(
+                        Instance.id(number), name: "S\(number)", photos: photos)
+                    #expect(
+                        try instance.run("call", "Circuit.Slideshow.create", payload).succeeded)
+                }
+                let before = try instance.json("buffer", "LibraryState")["value"]
+                let call = try instance.run("call", "Zoo.helpers", "2", "--json")
+                let helpers = try Value.parse(json: call.out).array?.compactMap(\.int) ?? []
+                #expect(helpers.count == 2)
+                #expect(try instance.run("dispatch", "Zoo.spin").succeeded)
+                let spinner = try instance.device("spinner").pid
+                try Wait.until("it spins") { Proc.status(spinner)?.state == "R" }
+
+                let processes = Proc.using(instance.folder)
+                #expect(processes.count == 9)
+                #expect(Set(processes).isSuperset(of: helpers.map { Int32($0) }))
+                kill(instance.kernel, SIGKILL)
+                #expect(Proc.survivors(of: processes, within: 1) == [])
+                #expect(access(instance.socket, F_OK) == 0, "a dead kernel leaves its socket")
+
+                let start = Clock.now
+                try instance.up()
+                #expect(Clock.now - start < 5)
+                let watch = try Watch(instance, "LibraryState")
+                try watch.wait(for: "the library as it was") { $0 == before }
+                #expect(try instance.storedIDs() == (1...3).map(Instance.id))
+            }
+        }
+
+        @Test func `a watch says that the kernel has gone`() throws {
+            try Instance.with { instance in
+                let watch = try Watch(instance, "LibraryState")
+                try watch.next(until: Clock.now + 5)
+                kill(instance.kernel, SIGKILL)
+                let outcome = try watch.command.finish(within: 5)
+                #expect(outcome.status == 69)
+                #expect(outcome.err.contains("kernelLost"), "\(outcome.err)")
+            }
+        }
+
+        @Test func `a call that the kernel takes with it ends at once`() throws {
+            let zoo = [Animal(name: "gate", answers: ["gate"])]
+            try Instance.with(zoo: zoo, reference: false) { instance in
+                let mark = "\(instance.folder)/mark"
+                let call = try instance.start(
+                    ["call", "Zoo.gate", Value.text(mark).json()])
+                try Wait.until("the visit runs") { access(mark, F_OK) == 0 }
+                kill(instance.kernel, SIGKILL)
+                let outcome = try call.finish(within: 5)
+                #expect(outcome.status == 69)
+                #expect(outcome.err.contains("kernelLost"), "\(outcome.err)")
+            }
+        }
+    }
+}

@@ -1,0 +1,71 @@
+import DeviceKit
+import Glibc
+import Testing
+
+extension EndToEnd {
+    /// `up`, `ps` and `down`.
+    @Suite struct LifeCycle {
+        @Test func `up says when every device is ready, and ps shows them`() throws {
+            try Instance.with { instance in
+                let rows = try instance.devices()
+                #expect(rows.map(\.name) == ["circuit", "compute", "infrastructure"])
+                for row in rows {
+                    #expect(row.state == "ready")
+                    #expect(row.incarnation == 1)
+                    #expect(row.restarts == 0)
+                    #expect(row.lastExit == "")
+                    #expect(Proc.status(row.pid)?.parent == instance.kernel)
+                    #expect(Proc.status(row.pid)?.group == row.pid, "a group of its own")
+                }
+                let table = try instance.run("ps").out.split(separator: "\n")
+                #expect(table.count == 4)
+                #expect(table.first?.hasPrefix("NAME") == true)
+            }
+        }
+
+        @Test func `down leaves no process and no socket, and the next up works`() throws {
+            let instance = try Instance()
+            defer { instance.end() }
+            for _ in 1...2 {
+                try instance.up()
+                let processes = Proc.using(instance.folder)
+                #expect(processes.count == 4)
+                #expect(access(instance.socket, F_OK) == 0)
+                #expect(try instance.run("down").succeeded)
+                #expect(Proc.survivors(of: processes, within: 1) == [])
+                #expect(access(instance.socket, F_OK) != 0)
+            }
+        }
+
+        @Test func `a second up is refused and names the one that runs`() throws {
+            try Instance.with { instance in
+                let second = try instance.start(instance.upWords).finish()
+                #expect(second.status == 69)
+                #expect(second.err.contains("\(instance.kernel)"), "\(second.err)")
+                #expect(try instance.devices().allSatisfy { $0.restarts == 0 })
+                #expect(Proc.using(instance.folder).count == 4)
+            }
+        }
+
+        @Test func `of two ups at once exactly one wins`() throws {
+            let instance = try Instance()
+            defer { instance.end() }
+            let both = try (0..<2).map { _ in try instance.start(instance.upWords) }
+            let outcomes = try both.map { try $0.finish() }
+            #expect(outcomes.filter(\.succeeded).count == 1)
+            #expect(outcomes.filter { $0.status == 69 }.count == 1)
+            #expect(try instance.devices().allSatisfy { $0.state == "ready" })
+        }
+
+        @Test func `a kernel that is asked by a signal ends its devices, too`() throws {
+            for signal in [SIGTERM, SIGINT, SIGHUP] {
+                try Instance.with { instance in
+                    let processes = Proc.using(instance.folder)
+                    kill(instance.kernel, signal)
+                    #expect(Proc.survivors(of: processes, within: 5) == [])
+                    #expect(access(instance.socket, F_OK) != 0)
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,138 @@
+import Contract
+import Presentation
+import Testing
+
+@Suite struct ConnectionTests {
+    private func names(_ model: Model) -> [String] { model.library.rows.map(\.name) }
+
+    @Test func `the last known library stays until the new kernel has read its own`() {
+        var model = connected([summary(1), summary(2)])
+        model.apply(.connection(.away("closed")))
+        let away = model.render()
+        #expect(away.lines.contains { $0.contains("kernel away, reconnecting…") })
+        #expect(away[2, 2].style.attributes.contains(.dim))
+        #expect(model.apply(.connection(.connected)) == [.refresh])
+        model.apply(.commandStarted(id: 1, .refresh))
+        model.apply(.library([], isLoading: false))
+        model.apply(.library([], isLoading: true))
+        #expect(names(model) == ["Show 1", "Show 2"])
+        model.apply(.library([summary(1)], isLoading: false))
+        #expect(names(model) == ["Show 1"])
+        #expect(!model.render()[2, 2].style.attributes.contains(.dim))
+    }
+
+    @Test func `an empty library is believed when it was read`() {
+        var model = Model(size: Size(columns: 60, rows: 10))
+        #expect(model.render().lines.contains { $0.contains("connecting to the kernel…") })
+        #expect(model.apply(.connection(.connected)) == [.refresh])
+        model.apply(.library([], isLoading: false))
+        #expect(model.render().lines.contains { $0.contains("loading…") })
+        model.apply(.commandStarted(id: 1, .refresh))
+        var failed = model
+        failed.apply(.commandFinished(id: 1, ErrorNotice(code: "unavailable", message: "x")))
+        #expect(failed.render().lines.contains { $0.contains("could not be read") })
+        model.apply(.commandFinished(id: 1, nil))
+        #expect(model.render().lines.contains { $0.contains("No slideshows yet") })
+        #expect(model.render().lines.contains { $0.contains("Press n to make one") })
+    }
+
+    @Test func `what was open is opened again`() {
+        var model = connected([summary(1)])
+        _ = model.press(.enter)
+        model.apply(.slideshow(slideshow(1)))
+        model.apply(.connection(.away(nil)))
+        #expect(model.open?.content != nil)
+        #expect(model.apply(.connection(.connected)) == [.refresh, .open(id(1))])
+        model.apply(.slideshow(nil))
+        #expect(model.open?.content != nil)
+        model.apply(.slideshow(slideshow(1, slides: 4)))
+        #expect(model.open?.phase == .current)
+        #expect(model.open?.content?.slides.count == 4)
+    }
+
+    @Test(arguments: [
+        Key.enter, .character("r"),
+    ])
+    func `nothing is sent while the kernel is away and the user is told`(key: Key) {
+        var model = connected([summary(1)])
+        model.apply(.connection(.away(nil)))
+        #expect(model.press(key, key) == [])
+        #expect(model.open == nil)
+        #expect(model.notice?.code == "away")
+        #expect(model.press(.character("x")) == [])
+        #expect(model.notice == nil)
+        _ = model.press(key)
+        model.apply(.connection(.connected))
+        #expect(model.notice == nil)
+        #expect(model.press(.control("z"), .character("q")) == [.suspend, .quit])
+    }
+
+    @Test func `a connection that was refused says why`() {
+        var model = Model(size: Size(columns: 60, rows: 10))
+        model.apply(.connection(.refused("kernel speaks 2, this client 1")))
+        #expect(model.render().lines.contains { $0.contains("no connection: kernel speaks 2") })
+    }
+
+    @Test func `the newest error is shown until it is dismissed`() {
+        var model = connected([])
+        let first = ErrorNotice(code: "noPhotos", message: "none", symbol: "Circuit.create")
+        let second = ErrorNotice(code: "storage", message: "disk full")
+        model.apply(.errors([first]))
+        #expect(model.notice == first)
+        model.apply(.errors([first, second]))
+        #expect(model.notice == second)
+        model.apply(.commandFinished(id: 9, first))
+        #expect(model.notice == first)
+        #expect(
+            model.render().lines.contains {
+                $0.contains("✗ noPhotos: none (Circuit.create)  ") && $0.contains("+2  x dismiss")
+            })
+        #expect(model.press(.character("x")) == [])
+        #expect(model.notice == second)
+        #expect(model.press(.character("x")) == [.dismissError])
+        #expect(model.notice == nil)
+        #expect(model.press(.character("x")) == [])
+    }
+
+    @Test func `one failure told twice is dismissed once`() {
+        var model = connected([])
+        let own = ErrorNotice(code: "noPhotos", message: "none")
+        model.apply(.commandFinished(id: 1, own))
+        model.apply(.errors([ErrorNotice(code: "noPhotos", message: "none", symbol: "S")]))
+        #expect(model.press(.character("x")) == [.dismissError])
+        #expect(model.notice == nil)
+    }
+
+    @Test func `errors of own commands are kept in bounds`() {
+        var model = connected([])
+        for number in 0..<1_000 {
+            model.apply(.commandFinished(id: 1, ErrorNotice(code: "e", message: "\(number)")))
+        }
+        var count = 0
+        while model.notice != nil, count < 1_000 {
+            _ = model.press(.character("x"))
+            count += 1
+        }
+        #expect(count == 32)
+    }
+
+    @Test(arguments: [
+        (Intent.create(name: "Holiday", folder: "/x"), "creating “Holiday”…"),
+        (.rename(id(1), name: "B"), "renaming “Show 1”…"),
+        (.delete(id(1)), "deleting “Show 1”…"), (.refresh, "reading the library…"),
+        (.restart(device: "compute"), "restarting compute…"),
+        (.addPhotos(id(1), path: "/x"), "adding photos to “Show 1”…"),
+        (.delete(id(7)), "deleting “slideshow”…"),
+    ])
+    func `a command on its way is shown until it has ended`(intent: Intent, label: String) {
+        var model = connected([summary(1)])
+        model.apply(.commandStarted(id: 1, intent))
+        #expect(model.render().lines[0].hasSuffix(label))
+        model.apply(.commandStarted(id: 2, intent))
+        #expect(model.activity == "\(label) (+1)")
+        model.apply(.commandFinished(id: 1, nil))
+        model.apply(.commandFinished(id: 2, nil))
+        model.apply(.commandFinished(id: 3, nil))
+        #expect(model.activity == nil)
+    }
+}

@@ -1,0 +1,212 @@
+import Contract
+import Control
+import DeviceKit
+import FoundationEssentials
+import Glibc
+import Presentation
+
+/// The terminal client: what comes from the keyboard and from the kernel meets in the model, and
+/// the model's picture goes to the screen. It holds no state of the application.
+@LoopActor
+final class Client {
+    private let instance: String
+    private let io: TerminalIO
+    private var model: Model
+    private var parser = KeyParser()
+    private var input: DescriptorWatch?
+    private var signals: DescriptorWatch?
+    private var kernel: Kernel?
+    private var lastCommand: UInt64 = 0
+    private var inFlight: Set<UInt64> = []
+    /// Counts the bytes that came, so that a flush knows whether more came since.
+    private var arrivals: UInt64 = 0
+    private var end: UnsafeContinuation<Int32, Never>?
+
+    /// Takes the terminal.
+    /// - Throws: `TerminalError` when standard input or output is none.
+    init(instance: String) throws {
+        self.instance = instance
+        let color = getenv("NO_COLOR").map { $0.pointee == 0 } ?? true
+        io = try TerminalIO(usesColor: color)
+        var now = time(nil)
+        var local = tm()
+        localtime_r(&now, &local)
+        model = Model(
+            size: io.size,
+            settings: Model.Settings(
+                home: getenv("HOME").map { String(cString: $0) }, utcOffset: local.tm_gmtoff))
+    }
+
+    /// Shows the screen until the user quits; returns the exit code.
+    func run() async throws -> Int32 {
+        try io.enter()
+        input = DescriptorWatch(
+            io.descriptor, onReadable: { [unowned self] in readKeys() },
+            onWritable: { [unowned self] in write() })
+        signals = DescriptorWatch(io.signals, onReadable: { [unowned self] in readSignals() })
+        Program.atEndOfTurn { [unowned self] in show() }
+        Program.spawn { [unowned self] in await stayConnected() }
+        let code = await withUnsafeContinuation { end = $0 }
+        io.close()
+        return code
+    }
+
+    private func quit(_ code: Int32) {
+        end?.resume(returning: code)
+        end = nil
+    }
+
+    // MARK: - The screen
+
+    private func show() {
+        guard end != nil else { return }
+        if case .broken = io.present(model.render()) { return quit(74) }
+        input?.wantsToWrite = io.wantsToWrite
+    }
+
+    private func write() {
+        if case .broken = io.flush() { return quit(74) }
+        input?.wantsToWrite = io.wantsToWrite
+    }
+
+    private func readKeys() {
+        switch io.read() {
+        case .bytes(let bytes):
+            arrivals += 1
+            handle(parser.feed(bytes))
+            flushLater()
+        case .nothing: break
+        case .ended: quit(0)
+        }
+    }
+
+    /// What may be the beginning of a sequence becomes a key when nothing follows in time.
+    private func flushLater() {
+        guard let patience = parser.patience else { return }
+        let mark = arrivals
+        Program.spawn { [weak self] in
+            try? await Program.pause(milliseconds: UInt64(max(1, patience)))
+            guard let self, self.arrivals == mark else { return }
+            self.handle(self.parser.flush())
+        }
+    }
+
+    private func readSignals() {
+        for signal in io.takeSignals() {
+            do {
+                switch signal {
+                case .resized: break
+                case .suspend: try io.suspend()
+                case .continued: try io.resume()
+                }
+            } catch {
+                return quit(74)
+            }
+            apply(.resize(io.size))
+        }
+    }
+
+    private func handle(_ keys: [Key]) {
+        for key in keys {
+            for intent in model.handle(key) { carryOut(intent) }
+        }
+    }
+
+    private func apply(_ event: Event) {
+        for intent in model.apply(event) { carryOut(intent) }
+    }
+
+    // MARK: - The kernel
+
+    /// Connects, and connects again whenever the kernel has gone and come back.
+    private func stayConnected() async {
+        while true {
+            do {
+                let kernel = try await Kernel.connect(instance: instance, client: "terminal")
+                try await follow(kernel)
+                self.kernel = kernel
+                apply(.connection(.connected))
+                let error = await ended(kernel)
+                self.kernel = nil
+                failCommands(error)
+                apply(.connection(.away(error.message)))
+            } catch let error as KernelError where error.code == .unsupported {
+                return apply(.connection(.refused(error.message)))
+            } catch {
+                apply(.connection(.away(KernelError(error).message)))
+            }
+            try? await Program.pause(milliseconds: 200)
+        }
+    }
+
+    private func ended(_ kernel: Kernel) async -> KernelError {
+        await withUnsafeContinuation { continuation in
+            kernel.onEnd = { continuation.resume(returning: $0) }
+        }
+    }
+
+    private func follow(_ kernel: Kernel) async throws {
+        try await kernel.follow("Kernel.Devices") { [unowned self, unowned kernel] _ in
+            apply(.devices(Rows.devices(kernel.value(of: "Kernel.Devices")?.value)))
+        }
+        try await kernel.follow("Kernel.Errors") { [unowned self, unowned kernel] _ in
+            apply(.errors(Rows.errors(kernel.value(of: "Kernel.Errors")?.value)))
+        }
+        try await kernel.observe(LibraryState.self) { [unowned self] result in
+            guard case .success(let state) = result else { return }
+            apply(.library(state.slideshows, isLoading: state.isLoading))
+        }
+        try await kernel.observe(SlideshowState.self) { [unowned self] result in
+            guard case .success(let state) = result else { return }
+            apply(.slideshow(state.slideshow))
+        }
+    }
+
+    // MARK: - Commands
+
+    private func carryOut(_ intent: Intent) {
+        switch intent {
+        case .quit: quit(0)
+        case .redraw: io.redraw()
+        case .suspend:
+            do {
+                try io.suspend()
+                apply(.resize(io.size))
+            } catch {
+                quit(74)
+            }
+        default: send(intent)
+        }
+    }
+
+    private func send(_ intent: Intent) {
+        lastCommand += 1
+        let id = lastCommand
+        inFlight.insert(id)
+        var creates: UUID?
+        if case .create = intent { creates = Rows.randomUUID() }
+        apply(.commandStarted(id: id, intent, creates: creates))
+        Program.spawn { [unowned self, creates] in
+            do {
+                guard let kernel else {
+                    throw KernelError(.kernelLost, "the kernel is away", retry: true)
+                }
+                try await Commands.perform(intent, creates, kernel)
+                finish(id, nil)
+            } catch {
+                finish(id, KernelError(error))
+            }
+        }
+    }
+
+    private func finish(_ id: UInt64, _ error: KernelError?) {
+        guard inFlight.remove(id) != nil else { return }
+        apply(
+            .commandFinished(
+                id: id, error.map { ErrorNotice(code: $0.code.rawValue, message: $0.message) }))
+    }
+
+    private func failCommands(_ error: KernelError) {
+        for id in inFlight.sorted() { finish(id, error) }
+    }
+}
