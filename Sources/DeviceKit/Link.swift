@@ -13,7 +13,8 @@ protocol LinkDelegate: AnyObject {
 /// This process's end of a cable: frames of the kernel become messages, messages become frames.
 @LoopActor
 final class Link: ConnectionDelegate {
-    private weak var delegate: (any LinkDelegate)?
+    /// Held until the link ends.
+    private var delegate: (any LinkDelegate)?
     private var connection: Connection?
     private let writer = CBORWriter(capacity: 4_096)
     private var numbers: [String: UInt64] = [:]
@@ -50,6 +51,7 @@ final class Link: ConnectionDelegate {
     func close() {
         connection?.close()
         connection = nil
+        delegate = nil
     }
 
     func connection(_ connection: Connection, received bytes: UnsafeRawBufferPointer) -> Int {
@@ -78,12 +80,12 @@ final class Link: ConnectionDelegate {
     }
 
     private func fail(_ what: String) {
-        close()
         end(KernelError(.malformed, what))
     }
 
     private func end(_ error: KernelError) {
-        delegate?.link(self, ended: error)
-        delegate = nil
+        let teller = delegate
+        close()
+        teller?.link(self, ended: error)
     }
 }

@@ -206,11 +206,12 @@ package final class CableDriver {
         _ payload: UnsafeRawBufferPointer
     ) {
         guard let name = resolve(symbol), let slot = name.slot else {
-            let error = unbound(resolve(symbol)?.text ?? "number \(symbol)")
-            return hub.askUnknown(peer, visit: visit, tag: tag, error)
+            let text = resolve(symbol)?.text ?? "number \(symbol)"
+            return hub.askUnknown(peer, visit: visit, tag: tag, text, unbound(text))
         }
         if let device, !device.mayCall(name.text) {
-            return hub.askUnknown(peer, visit: visit, tag: tag, denied(device, name.text))
+            return hub.askUnknown(
+                peer, visit: visit, tag: tag, name.text, denied(device, name.text))
         }
         hub.ask(
             peer, visit: visit, tag: tag, .call(slot, [UInt8](payload), deadline: deadline))

@@ -1,4 +1,4 @@
-import Control
+package import Control
 package import Values
 
 /// One run of a route: what the kernel must know to finish it, whoever dies.
@@ -79,8 +79,8 @@ final class Flow {
     }
 }
 
-/// A stage that a process holds.
-struct Visit {
+/// A stage that a process holds. An object, for it is looked at far more often than it is made.
+final class Visit {
     let number: UInt64
     let peer: Peer
     let symbol: SymbolSlot
@@ -94,21 +94,40 @@ struct Visit {
     var held: [(Entry, Operation)] = []
     /// Recorded operations that were asked again and whose answers wait for `parked`.
     var due: [Entry] = []
+
+    init(number: UInt64, peer: Peer, symbol: SymbolSlot, since: UInt64, replay: Bool) {
+        self.number = number
+        self.peer = peer
+        self.symbol = symbol
+        self.since = since
+        self.replay = replay
+    }
 }
 
 /// What one stage has asked of the kernel.
 final class Record {
     var entries: [Entry] = []
     var reads: [RecordedRead] = []
+    /// What the present visit has asked anew and what was kept before, against the limits.
+    var operations = 0
     var bytes = 0
     /// Answers given, to keep their order.
     var told = 0
+
+    /// Another visit begins: nothing has been asked in it, and what was only held is forgotten.
+    func rewind() {
+        for entry in entries { entry.tag = nil }
+        operations = entries.count
+        bytes = entries.reduce(0) { $0 + $1.size }
+    }
 }
 
 /// What an operation is compared by.
 enum EntryName: Equatable {
     case call(String, [UInt8])
     case commit([String])
+    /// Nobody provides the symbol, or the device may not call it.
+    case refused(String)
 }
 
 /// One recorded operation.
@@ -118,6 +137,8 @@ final class Entry {
     let number: Int
     /// Whether having asked it may have changed something.
     let effect: Bool
+    /// Bytes that count against the limit of the record.
+    let size: Int
     var answer: Answer?
     /// When its answer was first given.
     var order: Int?
@@ -127,10 +148,11 @@ final class Entry {
     /// Times that a commit was offered.
     var offers = 0
 
-    init(name: EntryName, number: Int, effect: Bool, tag: UInt64) {
+    init(name: EntryName, number: Int, effect: Bool, size: Int, tag: UInt64) {
         self.name = name
         self.number = number
         self.effect = effect
+        self.size = size
         self.tag = tag
     }
 }
@@ -141,6 +163,8 @@ package enum Operation {
     case call(SymbolSlot, [UInt8], deadline: UInt32)
     /// A commit of one or two regions.
     case commit([Offer])
+    /// A call of a name that the device may not call; it is answered with the error.
+    case refused(String, KernelError)
 
     /// The change of one region, made on the value at `base`.
     package struct Offer {
@@ -159,9 +183,20 @@ package enum Operation {
 /// The queue of dispatched commands that run one at a time.
 final class Lane {
     let name: String
-    var queue: [Flow] = []
+    private(set) var queue: [Flow] = []
+    private(set) var bytes = 0
 
     init(_ name: String) {
         self.name = name
+    }
+
+    func enter(_ flow: Flow) {
+        queue.append(flow)
+        bytes += flow.request.count
+    }
+
+    func leave(_ flow: Flow) {
+        queue.removeAll { $0 === flow }
+        bytes -= flow.request.count
     }
 }

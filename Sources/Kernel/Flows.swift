@@ -134,7 +134,7 @@ extension Hub {
             visit.peer.cable.cancel(visit: visit.number)
             flow.visit?.cancelled = seen
             flow.visit?.since = seen
-            due = min(due, seen + limits.settleDeadline)
+            due = min(due, settleTime(flow.visit) ?? .max)
         }
         cancelChildren(flow, "the flow that asked has ended")
         close(flow)
@@ -197,7 +197,7 @@ extension Hub {
             }
         }
         if let lane = flow.lane {
-            lane.queue.removeAll { $0 === flow }
+            lane.leave(flow)
             flow.lane = nil
             if let next = lane.queue.first, !next.running { begin(next) }
         }
@@ -213,14 +213,11 @@ extension Hub {
         }
     }
 
-    /// A `finally` cannot run: its device stayed away.
-    func lose(finallyOf flow: Flow) {
+    /// A `finally` did not run to its end.
+    func lose(finallyOf flow: Flow, _ why: String) {
         let name = flow.route?.last?.name ?? flow.symbol.name
-        let device = flow.route?.last?.device?.name ?? "its device"
         report(
-            name,
-            KernelError(
-                .finallyLost, "\(name) did not run: \(device) was away for all of its time"),
+            name, KernelError(.finallyLost, "\(name) did not run to its end: \(why)"),
             flow: flow.number)
         end(flow)
     }

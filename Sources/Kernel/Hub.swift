@@ -98,6 +98,10 @@ package final class Hub {
                 throw KernelError(
                     .denied, "\(device.name) provides \(name): Kernel.* belongs to the kernel")
             }
+            guard !name.contains("#") else {
+                throw KernelError(
+                    .denied, "\(device.name) provides \(name): # names the closures of a pipe")
+            }
             if let other = symbols[name] {
                 throw KernelError(
                     .denied,

@@ -10,6 +10,8 @@ package struct HubLimits: Sendable {
     package var openBytes = 64 << 20
     /// Commands that wait in one lane.
     package var laneCommands = 1_024
+    /// Bytes of payload that wait in one lane.
+    package var laneBytes = 64 << 20
     /// Operations that one stage may have recorded.
     package var recordEntries = 1_024
     /// Bytes that one stage may have recorded.
@@ -18,7 +20,9 @@ package struct HubLimits: Sendable {
     package var commitAttempts = 256
     /// The time of a `finally`.
     package var finallyDeadline: UInt64 = 10_000_000_000
-    /// How long a cancelled visit may take to settle before the hub forgets it.
+    /// How long a cancelled visit may take to settle after its attempt's time, before the hub
+    /// forgets it. The supervisor ends a process that hangs when that time is over; the end of
+    /// the flow is told after the death, or what still runs could change something after it.
     package var settleDeadline: UInt64 = 3_000_000_000
     /// A gap in which the kernel did not run: it adds nothing to seen time.
     package var unseenGap: UInt64 = 2_000_000_000

@@ -27,12 +27,6 @@ final class RegionSlot {
         self.owned = owned
     }
 
-    /// The kernel's own regions have no past.
-    func change(to next: Value, at revision: UInt64) {
-        value = next
-        counter = revision
-    }
-
     /// - Parameter undo: what leads from `next` back to the present value.
     func change(to next: Value, at revision: UInt64, undo: Patch, limits: HubLimits) {
         let step = Step(counter: counter, undo: undo, bytes: undo.weight)
@@ -44,7 +38,8 @@ final class RegionSlot {
             surplus += 1
         }
         past.removeFirst(surplus)
-        change(to: next, at: revision)
+        value = next
+        counter = revision
     }
 
     /// The value that the region had when it was last changed at a revision; nil when that is too
@@ -117,6 +112,9 @@ extension Hub {
     func commit(_ offers: [Operation.Offer], by peer: Peer) -> CommitResult {
         var changes: [(RegionSlot, Value, RegionChange, undo: Patch)] = []
         var before: [Value] = []
+        guard Set(offers.map(\.region)).count == offers.count else {
+            return .refused(KernelError(.malformed, "a commit names each region once"))
+        }
         for offer in offers {
             guard let slot = regions[offer.region] else {
                 return .refused(
@@ -156,7 +154,8 @@ extension Hub {
         guard let slot = regions[name], slot.owned, slot.value != value else { return }
         let patch = Patch.difference(from: slot.value, to: value)
         let from = slot.counter
-        slot.change(to: value, at: from + 1)
+        let undo = Patch.difference(from: value, to: slot.value)
+        slot.change(to: value, at: from + 1, undo: undo, limits: limits)
         tell([(slot, RegionChange(region: name, from: from, patch: patch))], at: from + 1)
     }
 

@@ -17,10 +17,12 @@ extension Hub {
         if flow.ending != nil && !flow.last { return }
         let record = flow.record ?? Record()
         flow.record = record
-        if let entry = record.entries.first(where: { $0.tag == tag }) {
-            return perform(flow, entry, operation)
-        }
         let name = name(of: operation)
+        if let entry = record.entries.first(where: { $0.tag == tag }) {
+            // Only a commit that met a conflict comes again under its number.
+            if case .commit = operation, entry.name == name { perform(flow, entry, operation) }
+            return
+        }
         let asked = record.entries.count { $0.name == name && $0.tag != nil }
         let held = visit.held.count {
             $0.0.name == name && $0.0.answer == nil && !$0.0.isIn(record)
@@ -33,10 +35,16 @@ extension Hub {
         {
             return repeated(flow, entry, tag, operation)
         }
-        guard remember(flow, record, operation) else {
+        let size = size(of: operation)
+        guard record.operations < limits.recordEntries,
+            record.bytes + size <= limits.recordBytes
+        else {
             return peer.cable.answer(visit: number, tag: tag, .failure(recordFull(visit)))
         }
-        let entry = Entry(name: name, number: n, effect: isEffect(operation), tag: tag)
+        record.operations += 1
+        record.bytes += size
+        let entry = Entry(
+            name: name, number: n, effect: isEffect(operation), size: size, tag: tag)
         if visit.replay {
             flow.visit?.held.append((entry, operation))
             return
@@ -46,8 +54,12 @@ extension Hub {
     }
 
     /// The device could not say what it asks for: nobody provides the symbol, or may call it.
-    package func askUnknown(_ peer: Peer, visit number: UInt64, tag: UInt64, _ error: KernelError) {
-        peer.cable.answer(visit: number, tag: tag, .failure(error))
+    ///
+    /// The answer is recorded like every other, for a handler may depend on its place among them.
+    package func askUnknown(
+        _ peer: Peer, visit number: UInt64, tag: UInt64, _ name: String, _ error: KernelError
+    ) {
+        ask(peer, visit: number, tag: tag, .refused(name, error))
     }
 
     /// A repeat has asked for what the record holds.
@@ -67,6 +79,7 @@ extension Hub {
         switch operation {
         case .call(let symbol, let payload, _): .call(symbol.name, payload)
         case .commit(let offers): .commit(offers.map(\.region))
+        case .refused(let name, _): .refused(name)
         }
     }
 
@@ -76,17 +89,13 @@ extension Hub {
         case .call(let symbol, _, _):
             symbol.builtin == nil && (symbol.device?.pure != true || symbol.replay == .once)
         case .commit: true
+        case .refused: false
         }
     }
 
-    private func remember(_ flow: Flow, _ record: Record, _ operation: Operation) -> Bool {
-        var size = 64
-        if case .call(_, let payload, _) = operation { size += payload.count }
-        guard record.entries.count < limits.recordEntries,
-            record.bytes + size <= limits.recordBytes
-        else { return false }
-        record.bytes += size
-        return true
+    private func size(of operation: Operation) -> Int {
+        guard case .call(_, let payload, _) = operation else { return 64 }
+        return 64 + payload.count
     }
 
     private func recordFull(_ visit: Visit) -> KernelError {
@@ -149,7 +158,7 @@ extension Hub {
                 flow.visit = nil
                 visit.peer.visits.remove(visit.number)
                 visit.peer.cable.cancel(visit: visit.number)
-                lose(finallyOf: flow)
+                lose(finallyOf: flow, "its repeat asked for other things than before")
             } else {
                 finish(flow, .failure(Hub.diverged(visit.symbol)))
             }
@@ -171,6 +180,9 @@ extension Hub {
             perform(flow, entry, call: symbol, payload, deadline)
         case .commit(let offers):
             perform(flow, entry, commit: offers)
+        case .refused(_, let error):
+            entry.answer = .failure(error)
+            answer(flow, entry)
         }
     }
 

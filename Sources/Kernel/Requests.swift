@@ -40,19 +40,21 @@ extension Hub {
             return peer.cable.reply(call: id, .failure(unavailable(symbol, refused)))
         }
         let lane = lane(of: symbol)
-        guard lane.queue.count < limits.laneCommands else {
+        guard lane.queue.count < limits.laneCommands,
+            lane.bytes + payload.count <= limits.laneBytes
+        else {
             return peer.cable.reply(
                 call: id,
                 .failure(
                     KernelError(
                         .overloaded,
-                        "\(limits.laneCommands) commands wait already: try again later",
-                        outcome: .none, retry: true)))
+                        "\(lane.queue.count) commands of \(lane.bytes) bytes wait already: try "
+                            + "again later", outcome: .none, retry: true)))
         }
         let flow = start(
             .command, symbol, payload, path: key.map { "own:\($0)" }, bound: .max)
         flow.lane = lane
-        lane.queue.append(flow)
+        lane.enter(flow)
         peer.cable.accepted(call: id)
         if lane.queue.count == 1 { begin(flow) }
     }
@@ -88,13 +90,10 @@ extension Hub {
     /// A device does not come back by itself: who waits for it is told now.
     package func refuse(_ device: DeviceSlot, _ status: String) {
         device.refused = status
-        let waiting = device.waiting
-        device.waiting = []
-        device.waitingBytes = 0
-        for flow in waiting where flow.waiting === device {
-            flow.waiting = nil
+        for flow in device.waiting where flow.waiting === device {
+            leaveQueue(flow)
             if flow.last {
-                lose(finallyOf: flow)
+                lose(finallyOf: flow, "the device \(device.name) is \(status)")
             } else {
                 finish(flow, .failure(unavailable(stageSymbol(flow) ?? flow.symbol, status)))
             }

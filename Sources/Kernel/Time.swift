@@ -10,16 +10,12 @@ extension Hub {
             judge(flow)
             guard !flow.ended else { continue }
             if flow.ending == nil || flow.last { due = min(due, max(flow.deadline, seen + 1)) }
-            if let cancelled = flow.visit?.cancelled {
-                due = min(due, cancelled + limits.settleDeadline)
-            }
+            if let visit = flow.visit, let settled = settleTime(visit) { due = min(due, settled) }
         }
     }
 
     private func judge(_ flow: Flow) {
-        if let visit = flow.visit, let cancelled = visit.cancelled,
-            seen >= cancelled + limits.settleDeadline
-        {
+        if let visit = flow.visit, let settled = settleTime(visit), seen >= settled {
             return forget(flow, visit)
         }
         guard seen >= flow.deadline else { return }
@@ -27,14 +23,20 @@ extension Hub {
             return finish(flow, .failure(deadlineError(flow)))
         }
         guard flow.last else { return }
-        if flow.waiting != nil {
+        if let device = flow.waiting {
             leaveQueue(flow)
-            lose(finallyOf: flow)
+            lose(finallyOf: flow, "\(device.name) was away for all of its time")
         } else if let visit = flow.visit, visit.cancelled == nil {
             visit.peer.cable.cancel(visit: visit.number)
             flow.visit?.cancelled = seen
-            due = min(due, seen + limits.settleDeadline)
+            due = min(due, settleTime(flow.visit) ?? .max)
         }
+    }
+
+    /// When a cancelled visit is forgotten.
+    func settleTime(_ visit: Visit?) -> UInt64? {
+        guard let visit, let cancelled = visit.cancelled else { return nil }
+        return cancelled + UInt64(visit.symbol.traits.attempt) * 1_000_000 + limits.settleDeadline
     }
 
     /// A handler that does not even end when it is cancelled: its answer no longer counts.
@@ -42,7 +44,7 @@ extension Hub {
         visit.peer.visits.remove(visit.number)
         touch(flow, visit)
         flow.visit = nil
-        if flow.last { lose(finallyOf: flow) } else { close(flow) }
+        if flow.last { lose(finallyOf: flow, "it took all of its time") } else { close(flow) }
     }
 
     private func deadlineError(_ flow: Flow) -> KernelError {

@@ -10,7 +10,9 @@ extension Hub {
             return finish(flow, .failure(Hub.unbound))
         }
         if let refused = device.refused {
-            if flow.last { return lose(finallyOf: flow) }
+            if flow.last {
+                return lose(finallyOf: flow, "the device \(device.name) is \(refused)")
+            }
             return finish(flow, .failure(unavailable(symbol, refused)))
         }
         if let peer = device.peer, !peer.away, device.waiting.isEmpty, flow.route != nil {
@@ -54,15 +56,13 @@ extension Hub {
         guard let place = peer.place(of: symbol) else {
             let error = KernelError(
                 .unbound, "\(symbol.name): \(peer.name) now announces another pipe")
-            return flow.last ? lose(finallyOf: flow) : finish(flow, .failure(error))
+            return flow.last ? lose(finallyOf: flow, error.message) : finish(flow, .failure(error))
         }
         peer.deliveries += 1
         flow.attempt += 1
         if flow.now == 0 { flow.now = wall }
         let replay = flow.record?.entries.isEmpty == false
-        if let record = flow.record {
-            record.entries.forEach { $0.tag = nil }
-        }
+        flow.record?.rewind()
         let number = peer.deliveries
         flow.visit = Visit(
             number: number, peer: peer, symbol: symbol, since: seen, replay: replay)
@@ -93,7 +93,9 @@ extension Hub {
         touch(flow, visit)
         flow.visit = nil
         if flow.last {
-            if case .fail(let error) = verb { report(visit.symbol.name, error, flow: flow.number) }
+            guard case .fail(let error) = verb else { return end(flow) }
+            if visit.cancelled != nil { return lose(finallyOf: flow, "it took all of its time") }
+            report(visit.symbol.name, error, flow: flow.number)
             return end(flow)
         }
         if flow.ending == nil {
@@ -148,7 +150,11 @@ extension Hub {
             let started = visit.number <= begun
             if started { touch(flow, visit) }
             if flow.ending != nil && (!flow.last || seen >= flow.deadline) {
-                if flow.last { lose(finallyOf: flow) } else { close(flow) }
+                if flow.last {
+                    lose(finallyOf: flow, "\(peer.name) ended (\(reason)) at the end of its time")
+                } else {
+                    close(flow)
+                }
                 continue
             }
             settleLost(flow, visit, started, reason, verdict(visit.number))
@@ -164,14 +170,14 @@ extension Hub {
             let error = KernelError(
                 .deviceLost,
                 "\(device) ended (\(reason)) while \(name) ran, which may not be repeated")
-            if flow.last { return lose(finallyOf: flow) }
+            if flow.last { return lose(finallyOf: flow, error.message) }
             return finish(flow, .failure(error))
         }
         if verdict == .poisoned {
             let error = KernelError(
                 .poisoned,
                 "\(name) with this payload has ended \(device) again and again (\(reason))")
-            if flow.last { return lose(finallyOf: flow) }
+            if flow.last { return lose(finallyOf: flow, error.message) }
             return finish(flow, .failure(error))
         }
         queue(flow, for: visit.symbol, front: true)

@@ -6,7 +6,8 @@ package struct DeviceSpec: Sendable, Equatable {
         package var nofile: UInt64?
         /// Bytes of address space.
         package var memory: UInt64?
-        /// Seconds of processor time; at the limit the process is killed.
+        /// Seconds of processor time; at the limit the process ends by SIGXCPU, a second later by
+        /// SIGKILL.
         package var cpu: UInt64?
         /// Bytes of a core file.
         package var core: UInt64?

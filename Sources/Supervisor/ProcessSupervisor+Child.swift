@@ -8,10 +8,14 @@ extension ProcessSupervisor {
     /// What the kernel asks of the socket of a cable, in each direction; the system may give less.
     private static let cableBuffer: Int32 = 1 << 20
 
-    /// The system kills at a limit of processor time by samples, and accounts more finely: whether
-    /// the seconds used may have been the limit.
-    private static func isUsedUp(_ seconds: Double, of limit: UInt64) -> Bool {
-        seconds >= Double(limit) * 0.95 - 0.25
+    /// Between SIGXCPU, which ends whoever does not handle it, and the SIGKILL that cannot be
+    /// mistaken for one from outside only because of the time used.
+    private static let cpuGrace: UInt64 = 1
+
+    /// Whether the seconds used may have been the limit: the system kills by samples, and accounts
+    /// more finely.
+    static func isUsedUp(_ seconds: Double, of limit: UInt64) -> Bool {
+        seconds >= Double(limit) * 0.9 - 0.5
     }
 
     func spawn(_ device: String, _ incarnation: Int) {
@@ -130,7 +134,11 @@ extension ProcessSupervisor {
         if let memory = limits.memory {
             launch.memory = clx_limit(is_set: 1, soft: memory, hard: memory)
         }
-        if let cpu = limits.cpu { launch.cpu = clx_limit(is_set: 1, soft: cpu, hard: cpu) }
+        if let cpu = limits.cpu {
+            let hard = cpu.addingReportingOverflow(cpuGrace)
+            launch.cpu = clx_limit(
+                is_set: 1, soft: cpu, hard: hard.overflow ? cpu : hard.partialValue)
+        }
         if let core = limits.core { launch.core = clx_limit(is_set: 1, soft: core, hard: core) }
     }
 

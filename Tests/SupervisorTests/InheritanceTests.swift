@@ -147,6 +147,18 @@ import UnixSocket
         #expect(held.traced == traced)
     }
 
+    static let usages: [(Double, UInt64, Bool)] = [
+        (0.1, 1, false), (0.9, 1, true), (1, 1, true), (50, 100, false), (99, 100, true),
+        (0, 60, false),
+    ]
+
+    @Test(arguments: usages) @LoopActor
+    func `the time used tells a limit from a kill`(
+        _ seconds: Double, _ limit: UInt64, _ isUsedUp: Bool
+    ) {
+        #expect(ProcessSupervisor.isUsedUp(seconds, of: limit) == isUsedUp)
+    }
+
     static let signals: [(String, Int32?)] = [
         ("KILL", 9), ("SIGKILL", 9), ("kill", 9), ("9", 9), ("TERM", 15), ("NOPE", nil), ("0", nil),
         ("65", nil), ("-9", nil), ("", nil),

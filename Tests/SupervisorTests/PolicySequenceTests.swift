@@ -216,7 +216,7 @@ import Testing
         }
     }
 
-    @Test(arguments: 0..<20)
+    @Test(.serialized, arguments: 0..<20)
     func `in any sequence the invariants hold and the house closes`(_ block: UInt64) async {
         for seed in (block * 500)..<((block + 1) * 500) {
             // The pool has two seats on a small machine, and the tests with processes want one.

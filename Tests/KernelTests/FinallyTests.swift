@@ -1,0 +1,169 @@
+import Control
+import Kernel
+import Testing
+
+/// A `finally` runs once at every end, and the end is told after it.
+@Suite struct FinallyTests {
+    private static let stages: [StageDescriptor] = [
+        .visit(.pipe, "Store.set"), .visit(.pipe, "Compute.double"),
+    ]
+    private static let last = "Circuit.pipe#finally"
+
+    @Test func `it runs after a success, which is told after it`() throws {
+        let house = try TestHouse()
+        let (compute, circuit, store) = try house.startAll(stages: Self.stages, finally: true)
+        let call = house.client.call("Circuit.pipe", "1")
+        store.answer(try store.take("Store.set"), "2")
+        compute.answer(try compute.take("Compute.double"), "3")
+        #expect(call.end == nil)
+        circuit.answer(try circuit.take(Self.last), "ignored")
+        #expect(call.end == "3")
+        #expect(house.hub.liveFlows == 0)
+    }
+
+    @Test func `it runs after a failure`() throws {
+        let house = try TestHouse()
+        let (_, circuit, store) = try house.startAll(stages: Self.stages, finally: true)
+        let call = house.client.call("Circuit.pipe", "1")
+        store.answer(try store.take("Store.set"), .fail(KernelError(.failed, "")))
+        #expect(call.end == nil)
+        circuit.answer(try circuit.take(Self.last), "")
+        #expect(call.end == "! failed unknown")
+    }
+
+    @Test func `it runs after a cancellation, once the visit has settled`() throws {
+        let house = try TestHouse()
+        let (_, circuit, store) = try house.startAll(stages: Self.stages, finally: true)
+        let call = house.client.call("Circuit.pipe", "1")
+        let visit = try store.take("Store.set")
+        call.cancel()
+        #expect(circuit.cable.visits.isEmpty)
+        store.answer(visit, .fail(KernelError(.cancelled, "")))
+        let last = try circuit.take(Self.last)
+        call.cancel()
+        #expect(circuit.cable.cancelled == [], "a finally is not cancelled")
+        circuit.answer(last, "")
+        #expect(call.end == "! cancelled unknown")
+    }
+
+    @Test func `it runs after a deadline and has a time of its own`() throws {
+        let house = try TestHouse()
+        let (_, circuit, store) = try house.startAll(stages: Self.stages, finally: true)
+        let call = house.client.call("Circuit.pipe", "1")
+        let visit = try store.take("Store.set")
+        house.pass(10)
+        store.answer(visit, .fail(KernelError(.cancelled, "")))
+        let last = try circuit.take(Self.last)
+        house.pass(9)
+        circuit.answer(last, "")
+        #expect(call.end == "! deadline unknown")
+        #expect(house.errors == [])
+    }
+
+    @Test func `it waits for every child of the stage`() throws {
+        let house = try TestHouse()
+        let (compute, circuit, _) = try house.startAll(stages: [.stage(.closure)], finally: true)
+        let call = house.client.call("Circuit.pipe", "1")
+        let visit = try circuit.take("Circuit.pipe#0")
+        try circuit.call(visit, 1, "Compute.double", "1")
+        let child = try compute.take("Compute.double")
+        circuit.answer(visit, .fail(KernelError(.failed, "")))
+        #expect(compute.cable.cancelled == [child.number])
+        #expect(circuit.cable.visits.isEmpty)
+        compute.answer(child, .fail(KernelError(.cancelled, "")))
+        circuit.answer(try circuit.take(Self.last), "")
+        #expect(call.end == "! failed unknown")
+    }
+
+    @Test func `it is played again when its process dies, and its commit is made once`() throws {
+        let house = try TestHouse()
+        let old = try house.circuit(stages: [], finally: true)
+        let call = house.client.call("Circuit.pipe", "1")
+        let first = try old.take(Self.last)
+        old.commit(first, 1, base: 0, to: 1)
+        old.die()
+        let new = try house.circuit(stages: [], finally: true)
+        let again = try new.take(Self.last)
+        #expect((again.attempt, again.step) == (2, first.step))
+        new.commit(again, 1, base: 1, to: 1)
+        new.parked(again)
+        #expect(new.heard() == ["1 committed on [\"0\"]"])
+        new.answer(again, "")
+        #expect(call.end == "1")
+        #expect(house.hub.counter == 1)
+    }
+
+    @Test func `its own failure is told to Kernel.Errors and not to the caller`() throws {
+        let house = try TestHouse()
+        let circuit = try house.circuit(stages: [], finally: true)
+        let call = house.client.call("Circuit.pipe", "1")
+        circuit.answer(try circuit.take(Self.last), .fail(KernelError(.failed, "")))
+        #expect(call.end == "1")
+        #expect(house.errors == ["\(Self.last) failed"])
+    }
+
+    @Test func `it is reported lost when its device stays away for all of its time`() throws {
+        let house = try TestHouse()
+        let circuit = try house.circuit(stages: [], finally: true)
+        let call = house.client.call("Circuit.pipe", "1")
+        _ = try circuit.take(Self.last)
+        circuit.die()
+        house.pass(9.5)
+        #expect(call.end == nil)
+        house.pass(0.5)
+        #expect(call.end == "1")
+        #expect(house.errors == ["\(Self.last) finallyLost"])
+        #expect(try house.circuit(stages: [], finally: true).cable.visits.isEmpty)
+        #expect(house.hub.liveFlows == 0)
+    }
+
+    @Test(arguments: [true, false])
+    func `it is reported lost when its handler does not end in time`(_ settles: Bool) throws {
+        let house = try TestHouse()
+        let circuit = try house.circuit(stages: [], finally: true)
+        let call = house.client.call("Circuit.pipe", "1")
+        let visit = try circuit.take(Self.last)
+        house.pass(10)
+        #expect(circuit.cable.cancelled == [visit.number])
+        if settles {
+            circuit.answer(visit, .fail(KernelError(.cancelled, "")))
+        } else {
+            house.pass(6)
+        }
+        #expect(call.end == "1")
+        #expect(house.errors == ["\(Self.last) finallyLost"])
+    }
+
+    @Test func `it is reported lost when its device is failed`() throws {
+        let house = try TestHouse()
+        let (_, circuit, store) = try house.startAll(stages: Self.stages, finally: true)
+        let call = house.client.call("Circuit.pipe", "1")
+        circuit.die()
+        house.hub.refuse(house.circuitSlot, "failed")
+        store.answer(try store.take("Store.set"), .fail(KernelError(.failed, "")))
+        #expect(call.end == "! failed unknown")
+        #expect(house.errors == ["\(Self.last) finallyLost"])
+    }
+
+    @Test func `a once finally that had begun is reported lost`() throws {
+        let house = try TestHouse()
+        let circuit = try house.circuit(stages: [], finally: true, .once)
+        let call = house.client.call("Circuit.pipe", "1")
+        _ = try circuit.take(Self.last)
+        circuit.die()
+        #expect(call.end == "1")
+        #expect(house.errors == ["\(Self.last) finallyLost"])
+    }
+
+    @Test func `a command's lane waits for its finally`() throws {
+        let house = try TestHouse()
+        let circuit = try house.circuit(stages: [.stage(.closure)], finally: true)
+        house.client.dispatch("Circuit.pipe", "1")
+        house.client.dispatch("Circuit.pipe", "2")
+        circuit.answer(try circuit.take("Circuit.pipe#0"), "")
+        let last = try circuit.take(Self.last)
+        #expect(circuit.cable.visits.isEmpty)
+        circuit.answer(last, "")
+        #expect(try circuit.take("Circuit.pipe#0").text == "2")
+    }
+}

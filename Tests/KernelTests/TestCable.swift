@@ -1,0 +1,81 @@
+import Control
+import Kernel
+import Values
+
+/// A cable that remembers what the hub wrote.
+final class TestCable: Cable {
+    struct Visit {
+        var number: UInt64
+        var symbol: Int
+        var path: String?
+        var flow: UInt64
+        var step: UInt32
+        var attempt: UInt32
+        var now: Int64
+        var lowest: UInt64
+        var replay: Bool
+        var reads: [RecordedRead]
+        var value: [UInt8]
+
+        var text: String { String(decoding: value, as: UTF8.self) }
+    }
+
+    struct Told {
+        var visit: UInt64
+        var tag: UInt64
+        var answer: Answer
+    }
+
+    var visits: [Visit] = []
+    var cancelled: [UInt64] = []
+    var answers: [Told] = []
+    var replies: [(call: UInt64, result: Result<[UInt8], KernelError>)] = []
+    var accepted: [UInt64] = []
+    var snapshots: [(region: String, revision: Revision, value: Value)] = []
+    var patches: [(revision: Revision, changes: [RegionChange])] = []
+
+    func visit(_ order: borrowing VisitOrder) {
+        visits.append(
+            Visit(
+                number: order.number, symbol: order.symbol, path: order.path, flow: order.flow,
+                step: order.step, attempt: order.attempt, now: order.now, lowest: order.lowest,
+                replay: order.replay, reads: order.reads, value: order.value))
+    }
+
+    func cancel(visit: UInt64) {
+        cancelled.append(visit)
+    }
+
+    func answer(visit: UInt64, tag: UInt64, _ answer: Answer) {
+        answers.append(Told(visit: visit, tag: tag, answer: answer))
+    }
+
+    func reply(call: UInt64, _ result: Result<[UInt8], KernelError>) {
+        replies.append((call, result))
+    }
+
+    func accepted(call: UInt64) {
+        accepted.append(call)
+    }
+
+    func snapshot(region: String, at revision: Revision, _ value: Value) {
+        snapshots.append((region, revision, value))
+    }
+
+    func patch(at revision: Revision, _ changes: [RegionChange]) {
+        patches.append((revision, changes))
+    }
+}
+
+extension Answer {
+    /// The answer as a test writes it.
+    var text: String {
+        switch self {
+        case .output(let bytes): String(decoding: bytes, as: UTF8.self)
+        case .failure(let error): "! \(error.code.rawValue)"
+        case .committed(_, nil): "committed"
+        case .committed(_, let values?): "committed on \(values.map { "\($0.int ?? -1)" })"
+        case .conflict: "conflict"
+        }
+    }
+}

@@ -1,0 +1,285 @@
+import Control
+import Kernel
+import Values
+
+/// A route that a client runs, and what must have happened after its success.
+struct Program: Sendable {
+    var symbol: String
+    /// Effects by name, as a function of the payload's number and the result; nil: it must fail.
+    var effects: (@Sendable (Int64, Value) -> [String: Value])?
+    var isCommand = false
+    /// Codes that are no breach.
+    var errors: [String] = []
+    var number: Int64?
+    var hasOwnKey = false
+    /// The effect that its `finally` makes.
+    var ends: String?
+
+    static let all: [String: Program] = [
+        "linear": Program(
+            symbol: "Circuit.linear",
+            effects: { x, _ in
+                ["saved": .int(2 * x + 1), "audited": .int(2 * x + 1), "done": .null]
+            }, ends: "done"),
+        "create": Program(
+            symbol: "Circuit.create",
+            effects: { x, _ in
+                ["busy": .null, "saved": .int(2 * x), "added": .null, "done": .null]
+            }, isCommand: true, ends: "done"),
+        "update": Program(
+            symbol: "Circuit.update",
+            effects: { _, result in
+                let kept: [String: Value] = ["busy": .null, "done": .null]
+                guard let number = result[1].int else { return kept }
+                return kept.merging(["saved": .int(number)]) { $1 }
+            }, isCommand: true, ends: "done"),
+        "imperative": Program(
+            symbol: "Circuit.imperative",
+            effects: { _, result in
+                var made: [String: Value] = [
+                    "saved": .int(2 * (result[2].int ?? 0)), "numbered": .null,
+                ]
+                if result[1].int == 1 { made["audited"] = result[3] }
+                return made
+            }),
+        "mail": Program(
+            symbol: "Circuit.mail", effects: { x, _ in ["mail": .int(x)] },
+            errors: ["deviceLost"]),
+        "own": Program(
+            symbol: "Circuit.own", effects: { x, _ in ["saved": .int(x), "audited": .int(x)] },
+            number: 7, hasOwnKey: true),
+        "race": Program(
+            symbol: "Circuit.race", effects: { _, _ in ["left": .null, "right": .null] }),
+        "outer": Program(
+            symbol: "Circuit.outer", effects: { x, _ in ["added": .null, "saved": .int(x)] }),
+        "nested": Program(symbol: "Circuit.nested", effects: { _, _ in ["added": .null] }),
+        "trap": Program(symbol: "Compute.trap", effects: { _, _ in [:] }, number: 2),
+        "idle": Program(symbol: "Compute.idle", effects: { _, _ in [:] }),
+        "wild": Program(
+            symbol: "Circuit.wild",
+            effects: { _, result in ["row\(result[1].int ?? -1)": result[1]] },
+            errors: ["diverged"]),
+        "late": Program(symbol: "Circuit.late", effects: nil, errors: ["bad"]),
+        "failing": Program(
+            symbol: "Circuit.failing", effects: nil, isCommand: true, errors: ["bad"],
+            ends: "done"),
+    ]
+
+    static let names = all.keys.sorted()
+}
+
+extension Value {
+    /// An element of an array, or null.
+    subscript(index: Int) -> Value {
+        guard let array, index < array.count else { return .null }
+        return array[index]
+    }
+
+    /// Whose the value is that goes along a route: `[who, x]`, or a pair of such.
+    var who: Value { self[0].array == nil ? self[0] : self[0][0] }
+}
+
+/// The devices of the simulation.
+enum Kind: String, CaseIterable {
+    case compute, circuit, store
+
+    init(of symbol: String) {
+        self =
+            symbol.hasPrefix("Compute") ? .compute : symbol.hasPrefix("Store") ? .store : .circuit
+    }
+
+    var bindings: [Binding] {
+        switch self {
+        case .compute:
+            ["double", "fail", "trap", "idle"].map { .handler("Compute.\($0)", .replayable) }
+        case .store: ["save", "audit", "row"].map { .handler("Store.\($0)", .keyed) }
+        case .circuit: Binding.circuit
+        }
+    }
+}
+
+extension Binding {
+    static func handler(_ name: String, _ traits: Traits) -> Binding {
+        Binding(name: name, traits: traits, stages: nil, last: false)
+    }
+
+    private static func pipe(
+        _ name: String, _ stages: [(StageDescriptor.Kind, String?)], last: Bool = false,
+        lane: String? = nil
+    ) -> Binding {
+        Binding(
+            name: name, traits: Traits(.replayable, lane: lane),
+            stages: stages.map {
+                StageDescriptor(
+                    kind: $0.0, symbol: $0.1, notes: [], shape: "", file: "", line: 0)
+            }, last: last)
+    }
+
+    static let circuit: [Binding] = [
+        pipe(
+            "Circuit.linear",
+            [
+                (.pipe, "Compute.double"), (.closure, nil), (.pipe, "Store.save"),
+                (.tap, "Store.audit"), (.pipe, "Compute.double"),
+            ], last: true),
+        pipe(
+            "Circuit.create",
+            [
+                (.effect, nil), (.pipe, "Compute.double"), (.pipe, "Store.save"),
+                (.withRequest, nil), (.effect, nil),
+            ], last: true, lane: "library"),
+        pipe(
+            "Circuit.update", [(.effect, nil), (.closure, nil), (.pipe, "Store.save")],
+            last: true, lane: "library"),
+        pipe("Circuit.failing", [(.pipe, "Compute.fail")], last: true, lane: "library"),
+        pipe("Circuit.own", [(.pipe, "Store.save"), (.pipe, "Store.audit")]),
+        pipe("Circuit.doubled", [(.pipe, "Compute.double"), (.pipe, "Store.save")]),
+        handler("Circuit.imperative", .replayable), handler("Circuit.mail", .once),
+        handler("Circuit.race", .replayable), handler("Circuit.outer", .replayable),
+        handler("Circuit.inner", .replayable), handler("Circuit.nested", .replayable),
+        handler("Circuit.wild", .replayable), handler("Circuit.late", .replayable),
+    ]
+}
+
+/// The code of the devices: the handler or closure of a name.
+enum Handlers {
+    static func body(of name: String, _ value: Value) -> Step {
+        let who = value.who
+        switch name {
+        case "Compute.double": return .done(.array([value[0], .int(2 * (value[1].int ?? 0))]))
+        case "Compute.fail": return .asking(.now) { _ in .fail(Failure(code: "bad")) }
+        case "Compute.trap":
+            return .asking(.trap(who, times: value[1].int ?? 0)) { _ in .done(value) }
+        case "Compute.idle": return idle(4)
+        case "Store.save": return keep("saved", value)
+        case "Store.audit": return keep("audited", value)
+        case "Store.row": return keep("row\(value[1].int ?? -1)", value)
+        case "Circuit.linear#1":
+            return .done(.array([value[0], .int((value[1].int ?? 0) + 1)]))
+        case "Circuit.create#0", "Circuit.update#0": return set("loading", who, "busy", then: value)
+        case "Circuit.create#4": return add("added", value[1], then: value)
+        case "Circuit.update#1": return choose(value)
+        case "Circuit.linear#finally", "Circuit.create#finally", "Circuit.update#finally",
+            "Circuit.failing#finally":
+            return set("loading", .null, "done", of: who, then: value)
+        default: return Self.circuit(name, value)
+        }
+    }
+
+    private static func circuit(_ name: String, _ value: Value) -> Step {
+        switch name {
+        case "Circuit.imperative": imperative(value)
+        case "Circuit.inner": add("added", value, then: value)
+        case "Circuit.outer":
+            .asking(.call("Circuit.inner", value)) { _ in
+                .asking(.call("Store.save", value)) { _ in .done(value) }
+            }
+        case "Circuit.nested":
+            .asking(.trap(value.who, times: 1)) { _ in
+                .asking(.call("Circuit.inner", value)) { _ in .done(value) }
+            }
+        case "Circuit.mail":
+            .asking(.now) { _ in
+                .asking(.outside(Mark(who: value.who, name: "mail", value: value[1]))) { _ in
+                    .asking(.call("Compute.double", value)) { _ in .done(value) }
+                }
+            }
+        case "Circuit.race":
+            .together(
+                [leg("left", value, turns: 1), leg("right", value, turns: 0)], hashed: false
+            ) { _ in .done(value) }
+        case "Circuit.late":
+            .together(
+                [.only(.call("Store.save", value)), .only(.call("Compute.fail", value))],
+                hashed: false
+            ) { _ in .done(value) }
+        case "Circuit.wild": wild(value)
+        default: .fail(Failure(code: "unbound"))
+        }
+    }
+
+    private static func idle(_ turns: Int) -> Step {
+        turns == 0 ? .done(.text("idle")) : .asking(.now) { _ in idle(turns - 1) }
+    }
+
+    private static func keep(_ name: String, _ value: Value) -> Step {
+        .asking(.transaction(Mark(who: value.who, name: name, value: value[1]))) { _ in .done(value)
+        }
+    }
+
+    private static func set(
+        _ region: String, _ new: Value, _ name: String, of who: Value? = nil, then value: Value
+    ) -> Step {
+        let mark = Mark(who: who ?? new, name: name, value: .null)
+        return .asking(.commit([region], { _ in ([new], .null) }, mark)) { _ in .done(value) }
+    }
+
+    private static func add(_ name: String, _ item: Value, then value: Value) -> Step {
+        let mark = Mark(who: item.who, name: name, value: .null)
+        let change: ([Value]) -> ([Value], Value) = { old in
+            ([.array((old[0].array ?? []) + [item])], .null)
+        }
+        return .asking(.commit(["library"], change, mark)) { _ in .done(value) }
+    }
+
+    private static func choose(_ value: Value) -> Step {
+        .asking(.read("library")) { library in
+            let count = library.array?.count ?? 0
+            guard count % 2 == 0 else {
+                return .abort(.array([value.who, .text("odd"), .int(Int64(count))]))
+            }
+            return .done(.array([value.who, .int(Int64(count))]))
+        }
+    }
+
+    private static func leg(_ name: String, _ value: Value, turns: Int) -> Step {
+        .asking(.call("Compute.double", value)) { doubled in
+            let step = add(name, doubled, then: value)
+            return turns == 0 ? step : .asking(.now) { _ in step }
+        }
+    }
+
+    private static func wild(_ value: Value) -> Step {
+        .asking(.wild) { attempt in
+            let row: Value = .array([value.who, attempt])
+            return .asking(.call("Compute.double", row)) { _ in
+                .asking(.call("Store.row", row)) { _ in .done(row) }
+            }
+        }
+    }
+
+    /// Calls in hash order, a read, the time, chance, a pipe, a commit, and a call that depends on
+    /// the read. Its result is `[who, odd, dice, number]`.
+    private static func imperative(_ value: Value) -> Step {
+        let who = value.who
+        let x = value[1].int ?? 0
+        let calls = [x, x + 1].map { Step.only(.call("Compute.double", .array([who, .int($0)]))) }
+        return .together(calls, hashed: true) { _ in
+            .asking(.read("library")) { library in
+                .asking(.now) { now in
+                    .asking(.random) { dice in
+                        let odd = Int64((library.array?.count ?? 0) % 2)
+                        return .asking(.call("Compute.double", .array([who, now]))) { _ in
+                            finish(who, odd, dice)
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    private static func finish(_ who: Value, _ odd: Int64, _ dice: Value) -> Step {
+        let count: ([Value]) -> ([Value], Value) = { old in
+            let next = Value.int((old[0].int ?? 0) + 1)
+            return ([next], next)
+        }
+        let mark = Mark(who: who, name: "numbered", value: .null)
+        return .asking(.call("Circuit.doubled", .array([who, dice]))) { _ in
+            .asking(.commit(["number"], count, mark)) { number in
+                let result = Value.array([who, .int(odd), dice, number])
+                guard odd == 1 else { return .done(result) }
+                return .asking(.call("Store.audit", .array([who, number]))) { _ in .done(result) }
+            }
+        }
+    }
+}

@@ -1,0 +1,317 @@
+import Control
+import Kernel
+import Values
+
+/// A process of a device: the SDK's rules as a machine that the world turns.
+final class SimProcess: Cable {
+    enum Message {
+        case visit(Delivery)
+        case answer(UInt64, UInt64, Answer)
+        case cancel(UInt64)
+        case patch(UInt64, [RegionChange])
+    }
+
+    /// What a visit carries.
+    struct Delivery {
+        var number: UInt64
+        var symbol: String
+        var key: String
+        var attempt: UInt32
+        var now: Int64
+        var lowest: UInt64
+        var replay: Bool
+        var reads: [RecordedRead]
+        var value: Value
+    }
+
+    /// A handler that runs.
+    final class Running {
+        let order: Delivery
+        var ready: [(SimTask, Result<Value, Failure>)]
+        var answers: [(tag: UInt64, Answer)] = []
+        var asked: [UInt64: Asked] = [:]
+        var lastTag: UInt64 = 0
+        var reads: [String: UInt32] = [:]
+        var transactions = 0
+        var draws: UInt64 = 0
+
+        init(_ order: Delivery) {
+            self.order = order
+            let body = Handlers.body(of: order.symbol, order.value)
+            ready = [(SimTask(body), .success(.null))]
+        }
+    }
+
+    struct Asked {
+        var task: SimTask
+        var commit: (regions: [String], change: ([Value]) -> ([Value], Value))?
+        var result: Value = .null
+    }
+
+    unowned let world: World
+    let kind: Kind
+    let number: Int
+    private(set) var peer: Peer!
+    let names: [String]
+    var isAlive = true
+    var isHung = false
+    /// Its cable is cut: what it says is lost.
+    var isCut = false
+    /// It will be killed.
+    var isDoomed = false
+    var inbox: [Message] = []
+    var outbox: [(label: String, (Hub, Peer) -> Void)] = []
+    var visits: [UInt64: Running] = [:]
+    /// The status page: it survives the process.
+    private(set) var begun: UInt64 = 0
+    private(set) var mirror: [String: (revision: UInt64, value: Value)] = [:]
+    private var marks: [Pair: Mark] = [:]
+    private var order: Chance
+
+    private struct Pair: Hashable {
+        var visit: UInt64
+        var tag: UInt64
+    }
+
+    init(_ world: World, _ kind: Kind, number: Int) throws {
+        self.world = world
+        self.kind = kind
+        self.number = number
+        let bindings = kind.bindings
+        names = Hub.places(of: bindings)
+        order = Chance(seed: world.seed &* 1_000 &+ UInt64(number))
+        let slot = world.hub.devices[kind.rawValue]
+        peer = Peer(cable: self, device: slot, incarnation: number, name: kind.rawValue)
+        try world.hub.announce(peer, bindings)
+        for region in world.hub.grantedRegions(slot) { try world.hub.follow(peer, region: region) }
+        world.hub.ready(peer)
+    }
+
+    // MARK: - The cable
+
+    func visit(_ order: borrowing VisitOrder) {
+        let path = order.path ?? "\(world.hub.epoch)-\(order.flow)"
+        inbox.append(
+            .visit(
+                Delivery(
+                    number: order.number, symbol: names[order.symbol],
+                    key: "\(path)/\(order.step)", attempt: order.attempt, now: order.now,
+                    lowest: order.lowest, replay: order.replay, reads: order.reads,
+                    value: Value(encoded: order.value))))
+    }
+
+    func cancel(visit: UInt64) {
+        inbox.append(.cancel(visit))
+    }
+
+    func answer(visit: UInt64, tag: UInt64, _ answer: Answer) {
+        if case .committed(_, nil) = answer, let mark = marks[Pair(visit: visit, tag: tag)] {
+            world.effect(mark)
+        }
+        inbox.append(.answer(visit, tag, answer))
+    }
+
+    func snapshot(region: String, at revision: Revision, _ value: Value) {
+        mirror[region] = (revision.counter, value)
+    }
+
+    func patch(at revision: Revision, _ changes: [RegionChange]) {
+        inbox.append(.patch(revision.counter, changes))
+    }
+
+    func reply(call: UInt64, _ result: Result<[UInt8], KernelError>) {}
+    func accepted(call: UInt64) {}
+
+    private func send(_ label: String, _ message: @escaping (Hub, Peer) -> Void) {
+        if !isCut { outbox.append((label, message)) }
+    }
+
+    // MARK: - Reading
+
+    /// Takes one message. Taking a visit begins it: the page is written first.
+    func read() {
+        switch inbox.removeFirst() {
+        case .visit(let order):
+            begun = order.number
+            if kind == .store { world.store.prune(below: order.lowest, epoch: world.hub.epoch) }
+            visits[order.number] = Running(order)
+        case .answer(let visit, let tag, let answer):
+            guard let running = visits[visit], running.asked[tag] != nil else { return }
+            running.answers.append((tag, answer))
+        case .cancel(let visit):
+            guard visits.removeValue(forKey: visit) != nil else { return }
+            send("reply cancelled") {
+                $0.returned($1, visit: visit, .fail(KernelError(.cancelled, "")))
+            }
+        case .patch(let counter, let changes):
+            for change in changes {
+                guard let old = mirror[change.region], old.revision == change.from,
+                    let new = try? change.patch.apply(to: old.value)
+                else { return world.breach("a patch does not fit its mirror: \(change.region)") }
+                mirror[change.region] = (counter, new)
+            }
+        }
+    }
+
+    var runnable: [UInt64] {
+        visits.filter { !$0.value.ready.isEmpty || !$0.value.answers.isEmpty }.keys.sorted()
+    }
+
+    /// Runs one task of a visit to its next question, or hands over one answer.
+    func run(_ number: UInt64) {
+        guard let visit = visits[number] else { return }
+        if visit.ready.isEmpty {
+            handOver(visit)
+        } else {
+            let (task, input) = visit.ready.removeFirst()
+            if !task.isDead { resume(visit, task, input) }
+        }
+        guard isAlive, visits[number] != nil, visit.ready.isEmpty, visit.answers.isEmpty,
+            visit.order.replay
+        else { return }
+        send("parked") { $0.parked($1, visit: number) }
+    }
+
+    private func handOver(_ visit: Running) {
+        let (tag, answer) = visit.answers.removeFirst()
+        guard let asked = visit.asked.removeValue(forKey: tag) else { return }
+        let value: Result<Value, Failure>
+        switch answer {
+        case .conflict:
+            guard let (regions, change) = asked.commit else { return }
+            return offer(visit, asked.task, tag, regions, change)
+        case .output(let bytes): value = .success(Value(encoded: bytes))
+        case .failure(let error): value = .failure(Failure(code: error.code.rawValue))
+        case .committed(_, let values?):
+            value = .success(asked.commit?.change(values).1 ?? .null)
+        case .committed(_, nil): value = .success(asked.result)
+        }
+        if !asked.task.isDead { visit.ready.append((asked.task, value)) }
+    }
+
+    // MARK: - Handlers
+
+    private func resume(_ visit: Running, _ task: SimTask, _ input: Result<Value, Failure>) {
+        guard let next = task.next else { return }
+        switch next(input) {
+        case .done(let value): complete(visit, task, .success(value))
+        case .abort(let value): reply(visit, .abort(value.encoded))
+        case .fail(let failure): complete(visit, task, .failure(failure))
+        case .ask(let question, let then):
+            task.next = then
+            ask(visit, task, question)
+        case .together(let steps, let hashed, let then):
+            task.children = steps.indices.map { SimTask(steps[$0], parent: task, index: $0) }
+            task.results = Array(repeating: .null, count: steps.count)
+            task.waits = steps.count
+            task.join = then
+            var children = task.children
+            if hashed { children.shuffle(using: &order) }
+            visit.ready += children.map { ($0, .success(.null)) }
+        }
+    }
+
+    private func complete(
+        _ visit: Running, _ task: SimTask, _ value: Result<Value, Failure>
+    ) {
+        guard let group = task.parent else {
+            switch value {
+            case .success(let value): return reply(visit, .next(value.encoded))
+            case .failure(let failure):
+                return reply(visit, .fail(KernelError(.init(rawValue: failure.code), "")))
+            }
+        }
+        switch value {
+        case .failure(let failure):
+            group.children.forEach { $0.isDead = true }
+            guard group.waits > 0 else { return }
+            group.waits = 0
+            group.next = { _ in .fail(failure) }
+            visit.ready.append((group, .failure(failure)))
+        case .success(let value):
+            group.results[task.index] = value
+            group.waits -= 1
+            guard group.waits == 0, let join = group.join else { return }
+            let results = group.results
+            group.next = { _ in join(results) }
+            visit.ready.append((group, .success(.null)))
+        }
+    }
+
+    private func reply(_ visit: Running, _ verb: EncodedVerb) {
+        let number = visit.order.number
+        visits[number] = nil
+        send("reply of \(visit.order.symbol)") { $0.returned($1, visit: number, verb) }
+    }
+
+    /// Local answers are ready at once; the others go through the hub.
+    private func ask(_ visit: Running, _ task: SimTask, _ question: Question) {
+        let order = visit.order
+        let value: Value
+        switch question {
+        case .call(let symbol, let payload):
+            visit.lastTag += 1
+            let tag = visit.lastTag
+            visit.asked[tag] = Asked(task: task)
+            return send("ask \(symbol)") { hub, peer in
+                guard let slot = hub.symbol(symbol) else { return }
+                hub.ask(
+                    peer, visit: order.number, tag: tag, .call(slot, payload.encoded, deadline: 0))
+            }
+        case .commit(let regions, let change, let mark):
+            visit.lastTag += 1
+            marks[Pair(visit: order.number, tag: visit.lastTag)] = mark
+            return offer(visit, task, visit.lastTag, regions, change)
+        case .read(let region): value = read(visit, region)
+        case .now: value = .int(order.now)
+        case .wild: value = .int(Int64(order.attempt))
+        case .random:
+            visit.draws += 1
+            var chance = Chance(seed: Digest.of(Array(order.key.utf8)) &+ visit.draws)
+            value = .int(Int64.random(in: 0..<1_000, using: &chance))
+        case .transaction(let mark):
+            value = world.store.transact("\(order.key) \(visit.transactions)", mark)
+            visit.transactions += 1
+        case .outside(let mark):
+            world.effect(mark)
+            value = .null
+        case .trap(let who, let times):
+            if world.traps[who, default: 0] < times {
+                world.traps[who, default: 0] += 1
+                return world.die(self)
+            }
+            value = .null
+        }
+        visit.ready.append((task, .success(value)))
+    }
+
+    private func read(_ visit: Running, _ region: String) -> Value {
+        let n = visit.reads[region, default: 0]
+        visit.reads[region] = n + 1
+        if let kept = visit.order.reads.first(where: { $0.region == region && $0.number == n }) {
+            return kept.value
+        }
+        let here = mirror[region] ?? (0, .null)
+        let number = visit.order.number
+        send("note \(region)") {
+            $0.note($1, visit: number, region: region, number: n, revision: here.revision)
+        }
+        return here.value
+    }
+
+    private func offer(
+        _ visit: Running, _ task: SimTask, _ tag: UInt64, _ regions: [String],
+        _ change: @escaping ([Value]) -> ([Value], Value)
+    ) {
+        let base = regions.map { mirror[$0] ?? (0, .null) }
+        let (after, result) = change(base.map(\.value))
+        visit.asked[tag] = Asked(task: task, commit: (regions, change), result: result)
+        let offers = regions.indices.map { index in
+            Operation.Offer(
+                region: regions[index], base: base[index].revision,
+                patch: Patch.difference(from: base[index].value, to: after[index]))
+        }
+        let number = visit.order.number
+        send("offer \(regions)") { $0.ask($1, visit: number, tag: tag, .commit(offers)) }
+    }
+}

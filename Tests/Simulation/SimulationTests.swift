@@ -1,0 +1,48 @@
+import Testing
+
+/// The promises of the hub in runs that chance makes, and under a kill at every step.
+@Suite struct SimulationTests {
+    /// A failing run names its seed; `World(seed:)` makes the same run again.
+    @Test(arguments: 0..<10)
+    func `whatever fails, work ends once and effects are made once`(_ block: Int) throws {
+        for seed in (block * 30)..<(block * 30 + 30) {
+            let world = try World(seed: UInt64(seed))
+            if let breach = world.run() {
+                Issue.record(
+                    "seed \(seed): \(breach)\n\(world.trace.suffix(60).joined(separator: "\n"))")
+            }
+        }
+    }
+
+    static let fixed: [[String]] = [
+        ["linear"], ["create"], ["update"], ["imperative"], ["outer"], ["race", "create"],
+        ["failing", "update"], ["nested"], ["late"], ["own"],
+    ]
+
+    @Test(arguments: fixed)
+    func `a kill of each device at every step loses nothing and doubles nothing`(
+        _ programs: [String]
+    ) throws {
+        let base = try World(seed: 1, programs: programs, faults: false)
+        try #require(base.run() == nil, "without a kill: \(base.broken ?? "")")
+        try #require(base.steps > 5)
+        for step in 1...base.steps {
+            for kind in Kind.allCases {
+                let world = try World(
+                    seed: 1, programs: programs, faults: false, kills: [step: [kind]])
+                if let breach = world.run() {
+                    let trace = world.trace.joined(separator: "\n")
+                    Issue.record("\(kind) killed at step \(step): \(breach)\n\(trace)")
+                }
+            }
+        }
+    }
+
+    @Test func `the same seed makes the same run`() throws {
+        let first = try World(seed: 11)
+        let second = try World(seed: 11)
+        #expect(first.run() == second.run())
+        #expect(first.trace == second.trace)
+        #expect(first.steps > 50)
+    }
+}

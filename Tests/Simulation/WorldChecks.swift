@@ -1,0 +1,216 @@
+import Control
+import Values
+
+@testable import Kernel
+
+extension Mark {
+    /// An effect is made once for its owner.
+    struct Key: Hashable {
+        var who: Value
+        var name: String
+    }
+}
+
+/// What must hold after each step and at the end.
+extension World {
+    /// An effect is made: never twice, and never after its flow's end was told.
+    func effect(_ mark: Mark) {
+        note("effect \(mark.name) of \(mark.who)")
+        let key = Mark.Key(who: mark.who, name: mark.name)
+        if made[key] != nil { breach("doubled: \(mark)") }
+        made[key] = mark.value
+        let isShared = commands.contains { $0.owner == mark.who && $0.program.hasOwnKey }
+        if outcomes[mark.who] != nil, !isShared { breach("after the end: \(mark)") }
+    }
+
+    /// The end of a flow is told.
+    func told(_ who: Value, _ result: Result<Value, KernelError>) {
+        note("end of \(who): \(result)")
+        if outcomes[who] != nil { breach("ended twice: \(who)") }
+        outcomes[who] = result
+        guard case .success(let value) = result,
+            let command = commands.first(where: { $0.who == who })
+        else { return }
+        judge(command, value)
+    }
+
+    func check() {
+        readComplaints()
+        for command in commands where command.call == 0 && outcomes[command.who] == nil {
+            guard let flow = command.flow, flow.ended, let ending = flow.ending else { continue }
+            switch ending {
+            case .success(let bytes): told(command.who, .success(Value(encoded: bytes)))
+            case .failure(var error):
+                error.outcome = flow.dirty ? .unknown : .none
+                told(command.who, .failure(error))
+            }
+        }
+        for device in hub.devices.values { fullest = max(fullest, device.waiting.count) }
+        for lane in hub.lanes.values {
+            let running = lane.queue.filter(\.running)
+            if running.count > 1 { breach("two commands of a lane run at once") }
+            guard let flow = running.first else { continue }
+            if flow.number < laneOrder[lane.name, default: 0] {
+                breach("lane \(lane.name) out of order")
+            }
+            laneOrder[lane.name] = flow.number
+        }
+        var size = hub.liveFlows
+        for flow in hub.flows {
+            size += (flow.record?.entries.count ?? 0) + (flow.record?.reads.count ?? 0)
+            if flow.running, hub.seen > flow.deadline + 16 * World.second {
+                breach("beyond its deadline: \(flow.symbol.name)")
+            }
+        }
+        if size > 40 * (commands.count + 1) { breach("memory of the hub: \(size)") }
+    }
+
+    /// `finallyLost` may stand in `Kernel.Errors` only if the device was away for all its time.
+    private func readComplaints() {
+        let all = hub.errors
+        defer { readErrors = all.count }
+        for error in all[min(readErrors, all.count)...]
+        where error["code"]?.text == KernelError.Code.finallyLost.rawValue {
+            let number = error["flow"]?.text?.split(separator: "-").last.flatMap { UInt64($0) }
+            guard let command = commands.first(where: { $0.flow?.number == number }) else {
+                breach("a finally of nobody was lost")
+                continue
+            }
+            complaints.insert(command.who)
+            if outages.isEmpty { breach("a finally was given up: \(error)") }
+        }
+    }
+
+    /// A successful flow has made exactly the effects that its result speaks of.
+    private func judge(_ command: Command, _ result: Value) {
+        guard let effects = command.program.effects else {
+            return breach("succeeded: \(command.who)")
+        }
+        var wanted = effects(command.number, result)
+        var done: [String: Value] = [:]
+        for (key, value) in made where key.who == command.owner { done[key.name] = value }
+        readComplaints()
+        if complaints.contains(command.who), let last = command.program.ends {
+            wanted[last] = nil
+            done[last] = nil
+        }
+        if done != wanted {
+            breach("effects of \(command.who): \(done) instead of \(wanted), result \(result)")
+        }
+    }
+
+    /// A failed flow has a reason, tells the truth about its effects, and has run its `finally`.
+    private func judge(_ command: Command, _ error: KernelError) {
+        let program = command.program
+        let code = error.code.rawValue
+        let reasons = [
+            "cancelled": cancelled.contains(command.who), "deadline": !outages.isEmpty,
+            "unavailable": fullest >= hub.limits.waitingRequests,
+        ]
+        if !program.errors.contains(code), reasons[code] != true {
+            breach("\(command.who) failed with \(error)")
+        }
+        let names = made.keys.filter { $0.who == command.owner }.map(\.name)
+        if error.outcome == .none {
+            if names.contains(where: { $0 != program.ends }), !program.hasOwnKey {
+                breach("\(command.who) says none, but made \(names)")
+            }
+            if code == "deviceLost" { breach("lost, but never begun: \(command.who)") }
+        }
+        if let last = program.ends, command.flow?.running == true, !names.contains(last),
+            !complaints.contains(command.who)
+        {
+            breach("finally lost: \(command.who)")
+        }
+    }
+
+    func checkEnd() {
+        for command in commands {
+            guard let outcome = outcomes[command.who] else {
+                breach("never ended: \(command.who)")
+                continue
+            }
+            if case .failure(let error) = outcome { judge(command, error) }
+        }
+        if hub.liveFlows != 0 || hub.first != nil || hub.newest != nil {
+            breach("\(hub.liveFlows) flows are left in the hub")
+        }
+        for device in hub.devices.values where !device.waiting.isEmpty || device.waitingBytes != 0 {
+            breach("\(device.name) still holds \(device.waitingBytes) waiting bytes")
+        }
+        for lane in hub.lanes.values where !lane.queue.isEmpty || lane.bytes != 0 {
+            breach("the lane \(lane.name) still holds \(lane.bytes) bytes")
+        }
+        if client.peer.open != 0 || client.peer.openBytes != 0 { breach("open calls are left") }
+        if hub.value(ofRegion: "loading") != .null, complaints.isEmpty {
+            breach("isLoading stays true")
+        }
+        for process in processes where process.isAlive && !process.isHung && !process.isCut {
+            if process.peer.visits.count != 0 { breach("\(process.kind) still holds visits") }
+            for (region, state) in process.mirror where state.value != hub.value(ofRegion: region) {
+                breach("\(process.kind) mirrors another value of \(region)")
+            }
+        }
+    }
+}
+
+/// The store's database: rows and `invocation(key, reply)` change in one transaction.
+final class SimStore {
+    private unowned let world: World
+    private var replies: [String: Value] = [:]
+
+    init(_ world: World) {
+        self.world = world
+    }
+
+    func transact(_ key: String, _ mark: Mark) -> Value {
+        if let reply = replies[key] { return reply }
+        world.effect(mark)
+        replies[key] = mark.value
+        return mark.value
+    }
+
+    /// Keys of flows that have ended are forgotten; those that a caller chose are kept.
+    func prune(below lowest: UInt64, epoch: UInt64) {
+        replies = replies.filter { entry in
+            let root = entry.key.prefix { $0 != "/" }
+            guard root.hasPrefix("\(epoch)-"),
+                let flow = UInt64(root.drop { $0 != "-" }.dropFirst())
+            else { return true }
+            return flow >= lowest
+        }
+    }
+}
+
+/// The client that sends everything.
+final class SimClient: Cable {
+    private unowned let world: World
+    private(set) var peer: Peer!
+    var owners: [UInt64: Value] = [:]
+    var lastCall: UInt64 = 0
+    private var early: [(UInt64, Result<[UInt8], KernelError>)] = []
+
+    init(_ world: World) {
+        self.world = world
+        peer = Peer(cable: self, device: nil, incarnation: 0, name: "client")
+    }
+
+    /// Replies that came before the world knew the command.
+    func deliver() {
+        let waiting = early
+        early = []
+        for (call, result) in waiting { reply(call: call, result) }
+    }
+
+    func reply(call: UInt64, _ result: Result<[UInt8], KernelError>) {
+        guard let who = owners[call] else { return early.append((call, result)) }
+        world.told(who, result.map { Value(encoded: $0) })
+    }
+
+    func visit(_ order: borrowing VisitOrder) {}
+    func cancel(visit: UInt64) {}
+    func answer(visit: UInt64, tag: UInt64, _ answer: Answer) {}
+    func accepted(call: UInt64) {}
+    func snapshot(region: String, at revision: Revision, _ value: Value) {}
+    func patch(at revision: Revision, _ changes: [RegionChange]) {}
+}
