@@ -130,7 +130,7 @@ extension EndToEnd {
                 #expect(Instance.ids(in: region.value ?? .null).sorted() == all)
                 #expect(try instance.regionIDs().sorted() == all)
                 #expect(try instance.json("errors") == [])
-                #expect(victim >= 5, "the kills must have hit")
+                #expect(victim >= 2, "the kills must have hit")
                 #expect(try instance.devices().allSatisfy { $0.state != "failed" })
             }
         }
