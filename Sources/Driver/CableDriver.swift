@@ -72,7 +72,8 @@ package final class CableDriver {
             case .refused(let length):
                 refuse(
                     .malformed,
-                    "a frame of \(length) bytes; a frame has 1 to \(WireLimits.frame) bytes")
+                    "a frame of \(length) bytes; a frame has \(WireLimits.shortestFrame) to "
+                        + "\(WireLimits.frame) bytes")
                 return bytes.count
             case .body(let body, let end):
                 offset = end

@@ -51,7 +51,7 @@ extension House {
     }
 
     /// Symbols that are reserved and not yet served.
-    static let unsupported = [
+    nonisolated static let unsupported = [
         "Kernel.Device.swap", "Kernel.Trace.capture", "Kernel.Flow.cancel",
         "Kernel.History.preview",
         "Kernel.Channel.publish",

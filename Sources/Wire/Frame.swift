@@ -8,7 +8,7 @@ package enum Frame {
         case body(UnsafeRawBufferPointer, end: Int)
         /// The frame is not yet whole.
         case incomplete
-        /// Its length is zero or over the limit: the peer does not speak this protocol.
+        /// Its length is under or over the limits: the peer does not speak this protocol.
         case refused(length: UInt32)
     }
 
@@ -20,7 +20,7 @@ package enum Frame {
         guard left >= 4, let base = bytes.baseAddress else { return .incomplete }
         let length = UInt32(
             bigEndian: base.loadUnaligned(fromByteOffset: offset, as: UInt32.self))
-        guard length > 0, length <= UInt32(WireLimits.frame) else {
+        guard length >= UInt32(WireLimits.shortestFrame), length <= UInt32(WireLimits.frame) else {
             return .refused(length: length)
         }
         let end = offset + 4 + Int(length)

@@ -23,6 +23,14 @@ package enum KernelMessage {
         /// The commit is made; in a repeat, the values that it was applied to.
         case committed(revision: UInt64, values: [Value]?)
         case conflict
+
+        fileprivate var fields: Int {
+            switch self {
+            case .output, .failure: 2
+            case .committed: 3
+            case .conflict: 1
+            }
+        }
     }
 
     /// One delivery of a stage; see `protocol/wire.md`.
@@ -82,9 +90,10 @@ package enum KernelMessage {
     /// - Throws: `WireError`; the connection cannot be trusted after it.
     package init(_ body: UnsafeRawBufferPointer) throws(WireError) {
         var reader = CBORReader(body)
-        let (kind, _) = try reader.kind()
+        let (kind, fields) = try reader.kind()
         do {
             self = try Self.read(kind, &reader)
+            try reader.expect(self.fields, of: kind, fields)
             try reader.finish()
         } catch let error as WireError {
             throw error
@@ -92,6 +101,20 @@ package enum KernelMessage {
             throw .malformed(error)
         } catch {
             throw .field("\(error)")
+        }
+    }
+
+    /// How many fields stand behind the two that all messages share.
+    private var fields: Int {
+        switch self {
+        case .drain: 0
+        case .welcome, .cancelVisit, .accepted, .ping, .pong: 1
+        case .refused: 2
+        case .patch: 3
+        case .snapshot: 6
+        case .visit: 11
+        case .answer(_, _, let reply): 2 + reply.fields
+        case .reply(_, let reply): 1 + reply.fields
         }
     }
 

@@ -37,6 +37,8 @@ package enum WireError: Error, CustomStringConvertible {
     case malformed(CBORError)
     /// A kind that this build does not know, or that does not come from this side.
     case unknownKind(UInt64)
+    /// The array has more or fewer fields than the kind asks for.
+    case fields(MessageKind, Int)
     /// A field has a value that it cannot have.
     case field(String)
     /// The frame says that descriptors ride along, which this build does not take yet.
@@ -47,6 +49,7 @@ package enum WireError: Error, CustomStringConvertible {
         case .malformed(let error): "the frame is malformed: \(error)"
         case .unknownKind(let kind):
             "the message kind \(kind) is not known to wire \(WireVersion.wire)"
+        case .fields(let kind, let count): "the message \(kind) does not have \(count) fields"
         case .field(let name): "the field \(name) is out of its range"
         case .descriptors(let count):
             "\(count) descriptors ride along; this build (\(WireVersion.build)) takes none"
@@ -71,5 +74,11 @@ extension CBORReader {
         guard let kind = MessageKind(rawValue: raw) else { throw .unknownKind(raw) }
         guard descriptors == 0 else { throw .descriptors(descriptors) }
         return (kind, count - 2)
+    }
+
+    /// Refuses a message whose array does not hold what was read of it.
+    @inline(__always)
+    func expect(_ fields: Int, of kind: MessageKind, _ found: Int) throws(WireError) {
+        guard fields == found else { throw .fields(kind, found) }
     }
 }

@@ -40,9 +40,10 @@ package enum PeerMessage {
     /// - Throws: `WireError`; the connection cannot be trusted after it.
     package init(_ body: UnsafeRawBufferPointer) throws(WireError) {
         var reader = CBORReader(body)
-        let (kind, _) = try reader.kind()
+        let (kind, fields) = try reader.kind()
         do {
             self = try Self.read(kind, &reader)
+            try reader.expect(self.fields, of: kind, fields)
             try reader.finish()
         } catch let error as WireError {
             throw error
@@ -50,6 +51,18 @@ package enum PeerMessage {
             throw .malformed(error)
         } catch {
             throw .field("\(error)")
+        }
+    }
+
+    /// How many fields stand behind the two that all messages share.
+    private var fields: Int {
+        switch self {
+        case .ready, .drained: 0
+        case .hello, .cancel, .unfollow, .parked, .ping, .pong: 1
+        case .name, .follow: 2
+        case .returned(_, .divert), .dispatch, .note: 4
+        case .returned, .askCommit: 3
+        case .call, .askCall: 5
         }
     }
 

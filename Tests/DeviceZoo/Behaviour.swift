@@ -5,13 +5,20 @@ import Glibc
 /// What a device of the zoo does, by the first word of its arguments.
 enum Behaviour {
     /// - Parameter words: the names of the symbols to answer, after one of these words or none:
-    ///   `stubborn` ignores SIGTERM, `quits CODE LINE` ends at once, `mute` never says hello,
-    ///   `unfinished` leaves the last symbol unbound.
+    ///   `stubborn` ignores SIGTERM, `quits CODE LINE` ends at once, `fragile FILE` does so while
+    ///   there is a file, `mute` never says hello, `unfinished` leaves the last symbol unbound.
     static func run(_ words: [String]) -> Never {
         switch words.first {
         case "quits":
             complain(words.dropFirst(2).joined(separator: " "))
             exit(Int32(words.dropFirst().first ?? "") ?? 1)
+        case "fragile":
+            let file = words.dropFirst().first ?? ""
+            if access(file, F_OK) == 0 {
+                complain("\(file) is there")
+                exit(3)
+            }
+            serve(Array(words.dropFirst(2)))
         case "mute":
             while true { pause() }
         case "stubborn":

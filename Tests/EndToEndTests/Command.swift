@@ -118,7 +118,8 @@ enum Wait {
         _ what: String, within seconds: Double = 10, _ condition: () throws -> Bool
     ) throws {
         let deadline = Clock.now + seconds
-        while try condition() == false {
+        while true {
+            if try condition() { return }
             guard Clock.now < deadline else { throw Failure("\(what): not within \(seconds) s") }
             usleep(10_000)
         }

@@ -81,6 +81,59 @@ extension EndToEnd {
             }
         }
 
+        @Test func `a device that no longer starts is given up, and comes back when told`() throws {
+            let wall = "/tmp/ce-wall-\(getpid())"
+            Files.remove(wall)
+            defer { Files.remove(wall) }
+            let zoo = [
+                Animal(name: "fragile", answers: ["echo"], behaviour: ["fragile", wall]),
+                Animal(name: "steady", answers: ["letters"]),
+            ]
+            try Instance.with(zoo: zoo, reference: false) { instance in
+                let watch = try Watch(instance, "Kernel.Devices")
+                try Files.write("", to: wall)
+                kill(try instance.device("fragile").pid, SIGKILL)
+                _ = try watch.device("fragile") { $0.state == "waiting" }
+                let waiting = try instance.start(["call", "Zoo.echo", "\"x\""])
+                #expect(try instance.run("call", "Zoo.letters", "2").out == "\"zz\"\n")
+                let row = try watch.device("fragile", within: 15) { $0.state == "failed" }
+                #expect(row.pid == 0)
+                #expect(row.lastExit == "exit 3")
+                for outcome in [
+                    try waiting.finish(within: 1), try instance.run("call", "Zoo.echo", "\"y\""),
+                ] {
+                    #expect(outcome.status == 69)
+                    #expect(outcome.err.contains("unavailable"), "\(outcome)")
+                }
+                #expect(try instance.run("call", "Zoo.letters", "2").out == "\"zz\"\n")
+                let errors = try instance.json("errors").array ?? []
+                #expect(errors.contains { $0["symbol"] == "fragile" }, "\(errors)")
+
+                unlink(wall)
+                #expect(try instance.run("restart", "fragile").succeeded)
+                _ = try watch.device("fragile") { $0.state == "ready" }
+                #expect(try instance.run("call", "Zoo.echo", "\"x\"").out == "\"x\"\n")
+            }
+        }
+
+        @Test func `a device whose program is gone comes back with it`() throws {
+            let program = "/tmp/ce-program-\(getpid())"
+            Files.remove(program)
+            defer { Files.remove(program) }
+            symlink(Programs.zoo, program)
+            let zoo = [Animal(name: "zoo", answers: ["echo"], executable: program)]
+            try Instance.with(zoo: zoo, reference: false) { instance in
+                let watch = try Watch(instance, "Kernel.Devices")
+                unlink(program)
+                kill(try instance.device("zoo").pid, SIGKILL)
+                _ = try watch.device("zoo") { $0.state == "waiting" }
+                let call = try instance.start(["call", "Zoo.echo", "\"x\""])
+                symlink(Programs.zoo, program)
+                #expect(try call.finish(within: 5).out == "\"x\"\n")
+                _ = try watch.device("zoo") { $0.state == "ready" }
+            }
+        }
+
         @Test func `up says what is wrong with its words and its folder`() throws {
             let instance = try Instance()
             defer { instance.end() }

@@ -134,5 +134,43 @@ extension EndToEnd {
                 #expect(try instance.devices().allSatisfy { $0.state != "failed" })
             }
         }
+
+        @Test func `folders of two thousand photos are read whole while devices die`() throws {
+            try Instance.with { instance in
+                let count = 2_000
+                let photos = try instance.photos(count)
+                let watch = try Watch(instance, "Kernel.Devices")
+                var made: [String] = []
+                var client: Command?
+                for number in 0..<30 {
+                    let name = ["compute", "circuit", "infrastructure"][number % 3]
+                    let row = try watch.device(name) { $0.state == "ready" }
+                    if let running = client, !Proc.isAlive(running.pid) {
+                        #expect(try running.finish().succeeded)
+                        client = nil
+                    }
+                    if client == nil {
+                        made.append(Instance.id(made.count + 1))
+                        let payload = Instance.create(
+                            made[made.count - 1], name: name, photos: photos)
+                        client = try instance.start(["call", "Circuit.Slideshow.create", payload])
+                    }
+                    // Each kill at another moment of the work.
+                    usleep(UInt32(number) * 3_000)
+                    kill(row.pid, SIGKILL)
+                    _ = try watch.device(name) { $0.restarts == row.restarts + 1 }
+                }
+                let last = try client?.finish()
+                #expect(last == nil || last?.succeeded == true, "\(last as Any)")
+                #expect(try instance.storedIDs() == made)
+                #expect(try instance.regionIDs().sorted() == made)
+                for id in made {
+                    let stored = try instance.storedPhotos(of: id)
+                    #expect(stored == (1...count).map { "\(photos)/\($0).jpg" }, "\(id)")
+                }
+                #expect(try instance.json("errors") == [])
+                for row in try instance.devices() { #expect(row.restarts == 10) }
+            }
+        }
     }
 }

@@ -35,6 +35,15 @@ extension Instance {
 
     /// The ids in the library file, read beside the device.
     func storedIDs() throws -> [String] {
+        try column("SELECT id FROM slideshow ORDER BY id")
+    }
+
+    /// The photos of a slideshow in the library file, in their order.
+    func storedPhotos(of id: String) throws -> [String] {
+        try column("SELECT photo FROM slide WHERE slideshow_id = '\(id)' ORDER BY position")
+    }
+
+    private func column(_ sql: String) throws -> [String] {
         var database: OpaquePointer?
         let path = "\(data)/library.db"
         guard sqlite3_open_v2(path, &database, SQLITE_OPEN_READONLY, nil) == SQLITE_OK else {
@@ -43,15 +52,14 @@ extension Instance {
         defer { sqlite3_close(database) }
         sqlite3_busy_timeout(database, 5_000)
         var statement: OpaquePointer?
-        let sql = "SELECT id FROM slideshow ORDER BY id"
         guard sqlite3_prepare_v2(database, sql, -1, &statement, nil) == SQLITE_OK else {
             throw Failure(String(cString: sqlite3_errmsg(database)))
         }
         defer { sqlite3_finalize(statement) }
-        var ids: [String] = []
+        var values: [String] = []
         while sqlite3_step(statement) == SQLITE_ROW {
-            ids.append(String(cString: sqlite3_column_text(statement, 0)))
+            values.append(String(cString: sqlite3_column_text(statement, 0)))
         }
-        return ids
+        return values
     }
 }

@@ -63,6 +63,20 @@ import Testing
         #expect(call.end == "! failed unknown")
     }
 
+    @Test func `a commit has happened, whoever made it`() throws {
+        let house = try TestHouse()
+        let pure = try house.hub.declare(
+            DeviceDeclaration(
+                name: "pure", pure: true, provides: ["Pure.writes"], calls: nil, reads: [],
+                writes: ["number"]))
+        let writing = try TestProcess(house, pure, bindings: [.handler("Pure.writes")])
+        let call = house.client.call("Pure.writes")
+        let visit = try writing.take("Pure.writes")
+        writing.commit(visit, 1, base: 0, to: 1)
+        writing.answer(visit, .fail(KernelError(.failed, "")))
+        #expect(call.end == "! failed unknown")
+    }
+
     @Test func `the error that a handler is given speaks of the flow that it asked for`() throws {
         let house = try TestHouse()
         let (compute, circuit, store) = try house.startAll()

@@ -1,0 +1,86 @@
+import Kernel
+import Supervisor
+import Testing
+import Values
+
+@testable import Host
+
+/// `device.json`: what it may say, and what is said of what it may not.
+@Suite struct ManifestTests {
+    private func parse(_ json: String) throws -> Manifest {
+        try Manifest(json: json, file: "d/device.json")
+    }
+
+    @Test func `the least manifest has the defaults of the house`() throws {
+        let manifest = try parse(#"{"name": "compute"}"#)
+        #expect(manifest.executable == "compute")
+        #expect(manifest.role == .device)
+        #expect(manifest.restart == .permanent)
+        #expect(!manifest.pure)
+        #expect(manifest.provides.isEmpty && manifest.calls.isEmpty && manifest.regions.isEmpty)
+        #expect(manifest.limits == DeviceSpec.Limits())
+        #expect(manifest.startSeconds == nil)
+    }
+
+    @Test func `every member is read`() throws {
+        let manifest = try parse(
+            """
+            {"name": "d-1", "executable": "bin/d", "arguments": ["-v"], "environment": {"A": "b"},
+             "role": "presentation", "provides": ["D.x"], "calls": ["E.*"], "reads": ["R"],
+             "writes": ["W"], "follows": [], "restart": "transient", "sandbox": "pure",
+             "instances": 1, "startSeconds": 20, "drainSeconds": 0.5, "termSeconds": 2,
+             "regions": [{"name": "W", "initial": {"n": 1}, "scope": "kernel", "history": 8}],
+             "limits": {"memory": 1000, "cpuSeconds": 2, "descriptors": 3, "core": 0}}
+            """)
+        #expect(manifest.executable == "bin/d")
+        #expect(manifest.arguments == ["-v"])
+        #expect(manifest.environment == ["A": "b"])
+        #expect(manifest.role == .presentation)
+        #expect(manifest.restart == .transient)
+        #expect(manifest.pure)
+        #expect(manifest.regions.map(\.name) == ["W"])
+        #expect(manifest.regions.first?.initial == .map(["n": 1]))
+        #expect(manifest.limits == DeviceSpec.Limits(nofile: 3, memory: 1_000, cpu: 2, core: 0))
+        #expect(manifest.startSeconds == 20)
+        #expect(manifest.drainSeconds == 0.5)
+        let declaration = manifest.declaration
+        #expect(declaration.provides == ["D.x"])
+        #expect(declaration.calls == ["E.*"])
+        #expect((declaration.reads, declaration.writes) == (["R"], ["W"]))
+        #expect(declaration.pure)
+    }
+
+    static let wrong: [(json: String, named: [String])] = [
+        ("", ["not JSON"]), ("[]", ["an object"]), ("{}", ["name", "1 to 64 letters"]),
+        (#"{"name": ""}"#, ["name"]), (#"{"name": "a b"}"#, ["name", "a b"]),
+        (#"{"name": "../up"}"#, ["name"]), (#"{"name": 7}"#, ["name", "text"]),
+        (#"{"name": "d", "nmae": "e"}"#, ["“nmae”", "provides"]),
+        (#"{"name": "d", "zeta": 1, "alpha": 2}"#, ["“alpha”, “zeta”"]),
+        (#"{"name": "d", "role": "actor"}"#, ["role", "device or presentation", "actor"]),
+        (#"{"name": "d", "restart": "never"}"#, ["restart", "permanent or transient", "never"]),
+        (#"{"name": "d", "sandbox": "glass"}"#, ["sandbox", "pure or none"]),
+        (#"{"name": "d", "provides": "D.x"}"#, ["provides", "a list of texts"]),
+        (#"{"name": "d", "calls": [1]}"#, ["calls", "a list of texts"]),
+        (#"{"name": "d", "environment": {"A": 1}}"#, ["environment/A"]),
+        (#"{"name": "d", "startSeconds": 0}"#, ["startSeconds", "above 0"]),
+        (#"{"name": "d", "termSeconds": "soon"}"#, ["termSeconds"]),
+        (#"{"name": "d", "drainSeconds": 86401}"#, ["drainSeconds", "86400"]),
+        (#"{"name": "d", "limits": {"memory": -1}}"#, ["limits/memory", "whole number"]),
+        (#"{"name": "d", "limits": {"memroy": 1}}"#, ["limits has no “memroy”"]),
+        (#"{"name": "d", "regions": [{"name": "R"}]}"#, ["regions/R", "initial"]),
+        (#"{"name": "d", "regions": [{"name": "R", "initial": 1, "x": 1}]}"#, ["“x”"]),
+        (#"{"name": "d", "regions": [{"initial": 1}]}"#, ["regions/name"]),
+        (#"{"name": "d", "regions": {}}"#, ["regions", "a list"]),
+        (#"{"name": "d", "follows": ["C"]}"#, ["follows", "unsupported"]),
+        (#"{"name": "d", "instances": 2}"#, ["instances", "unsupported"]),
+    ]
+
+    @Test(arguments: 0..<wrong.count)
+    func `what is wrong is named with its file`(_ index: Int) {
+        let (json, named) = Self.wrong[index]
+        let error = #expect(throws: ManifestError.self) { try parse(json) }
+        let text = error?.description ?? ""
+        #expect(text.hasPrefix("d/device.json: "))
+        for part in named { #expect(text.contains(part), "\(part) in: \(text)") }
+    }
+}

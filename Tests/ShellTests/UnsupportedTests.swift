@@ -1,0 +1,51 @@
+import Control
+import DeviceKit
+import Testing
+
+@testable import Shell
+
+/// What the shell says of what it cannot do, and with which code it ends.
+@Suite struct UnsupportedTests {
+    /// The verbs of the design that this build does not serve; a verb that is built leaves the list.
+    @Test func `the verbs that answer unsupported are listed`() {
+        #expect(
+            Help.unsupported == [
+                "history", "follow", "trace", "graph", "symbols", "describe", "log", "doctor",
+                "new", "cancel",
+            ])
+    }
+
+    @Test func `a verb is either served or unsupported, and those served have help`() {
+        let served = Help.entries.map(\.verb)
+        #expect(served.count == 12)
+        #expect(Set(served).isDisjoint(with: Help.unsupported))
+        #expect(Set(served).count == served.count)
+        for verb in served {
+            #expect(Help.of(verb)?.hasPrefix("usage: concentric \(verb)") == true)
+            #expect(Help.all.contains("  \(verb) "))
+        }
+        #expect(Help.of("history") == nil)
+        #expect(Help.all.split(separator: "\n").allSatisfy { $0.count <= 160 })
+    }
+
+    static let codes: [(code: KernelError.Code, retry: Bool, exit: Int32)] = [
+        (.unavailable, true, 69), (.kernelLost, false, 69), (.unbound, false, 69),
+        (.unsupported, false, 69), (.malformed, false, 65), (.tooLarge, false, 65),
+        (.denied, false, 77), (.deadline, true, 75), (.attempt, true, 75), (.overloaded, true, 75),
+        (.conflict, true, 75), (.failed, false, 70), (.deviceLost, false, 70),
+        (.poisoned, false, 70), (.diverged, false, 70), (.cancelled, false, 70),
+        (.recordFull, false, 70), (.finallyLost, false, 70),
+        (.init(rawValue: "notFound"), false, 70), (.init(rawValue: "busy"), true, 75),
+    ]
+
+    @Test(arguments: 0..<codes.count)
+    func `an error ends with the exit code of its kind`(_ index: Int) {
+        let (code, retry, exit) = Self.codes[index]
+        #expect(Output.code(of: KernelError(code, "", retry: retry)) == exit)
+    }
+
+    @Test func `every code of the kernel has an exit code in the table`() {
+        let known = Set(Self.codes.map(\.code))
+        #expect(KernelError.Code.kernel.filter { !known.contains($0) } == [])
+    }
+}
