@@ -49,8 +49,9 @@ extension EndToEnd {
 
                 let id = try #require(try instance.regionIDs().first)
                 #expect(try instance.storedIDs() == [id])
-                let photos = try instance.storedPhotos(of: id)
+                let photos = try instance.fetchedPhotos(of: id)
                 #expect(photos.count == count)
+                #expect(try instance.storedPhotos(of: id) == photos)
                 #expect(Set(photos) == Set(Files.names(in: folder).map { "\(folder)/\($0)" }))
                 try terminal.expectNeverLeft()
             }
@@ -79,7 +80,7 @@ extension EndToEnd {
 
                 try terminal.rename(to: "Winter")
                 try terminal.wait(for: "the new name") { $0.contains("Winter") }
-                #expect(try instance.storedName(of: Instance.id(1)) == "Winter")
+                #expect(try instance.fetchedName(of: Instance.id(1)) == "Winter")
                 try terminal.expectNeverLeft()
             }
         }
@@ -105,7 +106,7 @@ extension EndToEnd {
                 try terminal.wait(for: "the new name") {
                     $0.contains("Dolomites") && !$0.contains("Alps")
                 }
-                #expect(try instance.storedName(of: Instance.id(1)) == "Dolomites")
+                #expect(try instance.fetchedName(of: Instance.id(1)) == "Dolomites")
 
                 try terminal.press("Enter")
                 let open = try terminal.wait(for: "the slides") {
@@ -311,16 +312,16 @@ extension Instance {
         return images
     }
 
-    private func stored(_ id: String) throws -> Value {
+    private func fetched(_ id: String) throws -> Value {
         try json("call", "Infrastructure.Slideshow.fetch", Value.map(["id": .text(id)]).json())
     }
 
-    /// The paths of a stored slideshow, in the order of its slides.
-    fileprivate func storedPhotos(of id: String) throws -> [String] {
-        try (stored(id)["slides"]?.array ?? []).compactMap { $0["photo"]?.text }
+    /// The paths of a slideshow as the store answers them, in the order of its slides.
+    fileprivate func fetchedPhotos(of id: String) throws -> [String] {
+        try (fetched(id)["slides"]?.array ?? []).compactMap { $0["photo"]?.text }
     }
 
-    fileprivate func storedName(of id: String) throws -> String? {
-        try stored(id)["name"]?.text
+    fileprivate func fetchedName(of id: String) throws -> String? {
+        try fetched(id)["name"]?.text
     }
 }
