@@ -1,6 +1,6 @@
-// A child that shares its parent's memory until it execs, and makes nothing but system calls: no lock of the parent
-// can be held in it, and it costs the same however large the parent is. It has a stack of its own, for a parent that
-// is killed meanwhile does not take the child with it.
+// A child that shares its parent's memory until it execs, and makes nothing but system calls: no
+// lock of the parent can be held in it, and it costs the same however large the parent is. It has a
+// stack of its own, for a parent that is killed meanwhile does not take the child with it.
 #define _GNU_SOURCE
 #include "launch.h"
 #include <errno.h>
@@ -36,7 +36,9 @@ static void close_from(unsigned first) {
 
 /// Copies every source above the targets before the first target is overwritten.
 static int place_descriptors(const struct clx_launch *spec) {
-    int sources[clx_fd_first_free] = { -1, spec->out, spec->err, spec->cable, spec->lifeline, spec->page };
+    int sources[clx_fd_first_free] = {
+        -1, spec->out, spec->err, spec->cable, spec->lifeline, spec->page
+    };
     for (int i = 1; i < clx_fd_first_free; i++) {
         if (sources[i] < 0) continue;
         sources[i] = fcntl(sources[i], F_DUPFD_CLOEXEC, clx_fd_first_free);
@@ -54,7 +56,8 @@ static int place_descriptors(const struct clx_launch *spec) {
     return 0;
 }
 
-/// The kernel's death closes the other end, and that signals the whole group, however busy its processes are.
+/// The kernel's death closes the other end, and that signals the whole group, however busy its
+/// processes are.
 static int tie_lifeline(void) {
     if (fcntl(clx_fd_lifeline, F_SETOWN, -getpid())) return -1;
     return fcntl(clx_fd_lifeline, F_SETFL, O_ASYNC | O_NONBLOCK);
@@ -67,8 +70,9 @@ static int set_limit(int resource, const struct clx_limit *limit) {
 
 static int prepare(struct child *child) {
     const struct clx_launch *spec = child->spec;
-    // An ignored signal stays ignored over an exec, a handled one does not; and no handler may run in here.
-    // The raw call also reaches the two signals that glibc keeps for itself; all zero is the default action.
+    // An ignored signal stays ignored over an exec, a handled one does not; and no handler may run
+    // in here. The raw call also reaches the two signals that glibc keeps for itself; all zero is
+    // the default action.
     unsigned long usual[8] = { 0 };
     for (int signal = 1; signal <= SIGRTMAX; signal++)
         syscall(SYS_rt_sigaction, signal, usual, 0, sizeof(uint64_t));
@@ -81,7 +85,8 @@ static int prepare(struct child *child) {
     // First armed, then asked: a parent that died before would never send the signal.
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
         return fail(child, clx_step_parent);
-    if (getppid() != child->parent || (spec->lifeline >= 0 && clx_lifeline_is_cut(clx_fd_lifeline))) {
+    if (getppid() != child->parent
+        || (spec->lifeline >= 0 && clx_lifeline_is_cut(clx_fd_lifeline))) {
         errno = ESRCH;
         return fail(child, clx_step_parent);
     }

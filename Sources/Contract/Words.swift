@@ -41,6 +41,10 @@ public enum InfrastructurePort {
     /// Stores a slideshow, replacing what had its id.
     public static let saveSlideshow = Symbol<Slideshow, Void>(
         "Infrastructure.Slideshow.save", writing.summary("stores a slideshow"))
+    /// Stores a slideshow if what is stored is still what it was made of; tells whether it was.
+    public static let replaceSlideshow = Symbol<Replacement, Bool>(
+        "Infrastructure.Slideshow.replace",
+        writing.summary("stores a changed slideshow unless another change came first"))
     /// Removes a slideshow; `notFound` when there is none.
     public static let deleteSlideshow = Symbol<SlideshowID, Void>(
         "Infrastructure.Slideshow.delete", writing.summary("removes a slideshow"))

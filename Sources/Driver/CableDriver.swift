@@ -234,8 +234,7 @@ package final class CableDriver {
     private func unbound(_ name: String) -> KernelError {
         KernelError(
             .unbound,
-            "no device provides \(name): see the `provides` of the manifests, or "
-                + "`concentric symbols`", outcome: .none)
+            "no device provides \(name): see the `provides` of the manifests", outcome: .none)
     }
 
     private func denied(_ device: DeviceSlot, _ name: String) -> KernelError {

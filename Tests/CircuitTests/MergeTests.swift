@@ -15,8 +15,8 @@ import Testing
             slideCount: 0, config: Config(), createdAt: Date(timeIntervalSince1970: seconds))
     }
 
-    /// One slideshow: its name at the beginning, as it was fetched, as it stands now; nil where it is
-    /// not. The last is what must stay.
+    /// One slideshow: its name at the beginning, as it was fetched, as it stands now; nil where it
+    /// is not. The last is what must stay.
     static let table: [(before: String?, fetched: String?, present: String?, stays: String?)] = [
         (nil, nil, nil, nil),
         // Only the store knows it.

@@ -17,6 +17,7 @@ import Values
         "Infrastructure": [
             InfrastructurePort.fetchSummaries.name, InfrastructurePort.fetchSlideshow.name,
             InfrastructurePort.insertSlideshow.name, InfrastructurePort.saveSlideshow.name,
+            InfrastructurePort.replaceSlideshow.name,
             InfrastructurePort.deleteSlideshow.name, InfrastructurePort.loadConfig.name,
             InfrastructurePort.saveConfig.name, InfrastructurePort.scanPhotos.name,
         ],
@@ -53,7 +54,7 @@ import Values
 
     @Test func `every name is one device's own and begins with it`() {
         let all = Self.ports.values.flatMap { $0 }
-        #expect(all.count == 22)
+        #expect(all.count == 23)
         #expect(Set(all).count == all.count)
         for (device, names) in Self.ports {
             #expect(names.allSatisfy { $0.hasPrefix("\(device).") })
@@ -67,7 +68,7 @@ import Values
         let declared = text.components(between: "\"").filter { word in
             ["Compute.", "Infrastructure.", "Circuit."].contains { word.hasPrefix($0) }
         }
-        #expect(declared.count == 22)
+        #expect(declared.count == 23)
         #expect(Set(declared) == Set(Self.ports.values.flatMap { $0 }))
     }
 

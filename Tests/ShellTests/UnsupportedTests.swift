@@ -6,7 +6,7 @@ import Testing
 
 /// What the shell says of what it cannot do, and with which code it ends.
 @Suite struct UnsupportedTests {
-    /// The verbs of the design that this build does not serve; a verb that is built leaves the list.
+    /// The verbs of the design that are not served yet; a verb that is built leaves the list.
     @Test func `the verbs that answer unsupported are listed`() {
         #expect(
             Help.unsupported == [

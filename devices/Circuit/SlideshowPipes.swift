@@ -39,10 +39,13 @@ enum SlideshowPipes {
 
     /// Renames, reorders, removes and titles.
     static let update = pipeline(UpdateSlideshow.self)
-        .pipe(InfrastructurePort.fetchSlideshow) { SlideshowID(id: $0.id) }
-        .withRequest()
-        .pipe(ComputePort.updateSlideshow) { SlideshowChange(slideshow: $0.1, update: $0.0) }
-        .tap(InfrastructurePort.saveSlideshow)
+        .pipe(to: Slideshow.self) { kernel, update in
+            try await change(kernel, update.id) { slideshow in
+                try await kernel.call(
+                    ComputePort.updateSlideshow,
+                    SlideshowChange(slideshow: slideshow, update: update))
+            }
+        }
         .pipe(to: SlideshowSummary.self) { kernel, slideshow in
             try await show(kernel, changed: slideshow)
             return .next(slideshow.summary)
@@ -51,10 +54,12 @@ enum SlideshowPipes {
 
     /// Changes how a slideshow is shown.
     static let updateConfig = pipeline(UpdateConfig.self)
-        .pipe(InfrastructurePort.fetchSlideshow) { SlideshowID(id: $0.id) }
-        .withRequest()
-        .pipe(ComputePort.applyConfig) { ConfigChange(slideshow: $0.1, update: $0.0) }
-        .tap(InfrastructurePort.saveSlideshow)
+        .pipe(to: Slideshow.self) { kernel, update in
+            try await change(kernel, update.id) { slideshow in
+                try await kernel.call(
+                    ComputePort.applyConfig, ConfigChange(slideshow: slideshow, update: update))
+            }
+        }
         .pipe(to: SlideshowSummary.self) { kernel, slideshow in
             try await show(kernel, changed: slideshow)
             return .next(slideshow.summary)
@@ -99,21 +104,38 @@ enum SlideshowPipes {
         }
         .pipe(ComputePort.selectPhotos)
         .withRequest()
-        .pipe(to: AppendPhotos.self) { kernel, pair in
+        .pipe(to: Slideshow.self) { kernel, pair in
             let (request, photos) = pair
-            let slideshow = try await kernel.call(
-                InfrastructurePort.fetchSlideshow, SlideshowID(id: request.id))
-            return photos.isEmpty
-                ? .abort(slideshow.summary)
-                : .next(AppendPhotos(slideshow: slideshow, photos: photos))
+            return try await change(kernel, request.id) { slideshow in
+                try await kernel.call(
+                    ComputePort.appendPhotos, AppendPhotos(slideshow: slideshow, photos: photos))
+            }
         }
-        .pipe(ComputePort.appendPhotos)
-        .tap(InfrastructurePort.saveSlideshow)
         .pipe(to: SlideshowSummary.self) { kernel, slideshow in
             try await show(kernel, changed: slideshow)
             return .next(slideshow.summary)
         }
         .seal()
+
+    // MARK: - Changing
+
+    /// Reads a slideshow, makes another of it and stores that, again if another change came first.
+    private static func change(
+        _ kernel: any Handle, _ id: UUID,
+        _ make: (Slideshow) async throws -> Slideshow
+    ) async throws -> Verb<Slideshow> {
+        for _ in 0..<16 {
+            let base = try await kernel.call(
+                InfrastructurePort.fetchSlideshow, SlideshowID(id: id))
+            let changed = try await make(base)
+            let replacement = Replacement(base: base, changed: changed)
+            if try await kernel.call(InfrastructurePort.replaceSlideshow, replacement) {
+                return .next(changed)
+            }
+        }
+        return .fail(
+            KernelError(.conflict, "the slideshow was changed 16 times meanwhile", retry: true))
+    }
 
     // MARK: - Regions
 

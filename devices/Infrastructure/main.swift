@@ -30,6 +30,11 @@ Device.serve { device in
             return Done()
         }
     }
+    device.bind(InfrastructurePort.replaceSlideshow) { kernel, change in
+        try await store.write(kernel) { library in
+            try library.save(change.changed, ifUnchanged: change.base)
+        }
+    }
     device.bind(InfrastructurePort.deleteSlideshow) { kernel, id in
         _ = try await store.write(kernel) { library in
             guard try library.delete(id.id) else { throw ApplicationError.missing(id) }

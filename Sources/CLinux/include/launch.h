@@ -1,7 +1,7 @@
 // How a device is started, what it inherits, and how its end is read.
 //
-// A device finds: fd 0 /dev/null, fd 1 and 2 pipes to the kernel's log, fd 3 its cable, fd 4 its life line, fd 5 its
-// status page, and nothing from fd 6 on.
+// A device finds: fd 0 /dev/null, fd 1 and 2 pipes to the kernel's log, fd 3 its cable, fd 4 its
+// life line, fd 5 its status page, and nothing from fd 6 on.
 #pragma once
 #include <stdint.h>
 #include <sys/types.h>
@@ -22,7 +22,7 @@ struct clx_launch {
     const char *directory;    // to start in, or NULL
     int out, err;             // log pipes, write ends
     int cable;
-    int lifeline;             // read end of a pipe of its own, whose write end only the kernel holds
+    int lifeline;             // read end of a pipe whose write end only the kernel holds
     int page;
     struct clx_limit nofile, memory, cpu, core;  // memory is RLIMIT_AS in bytes, cpu in seconds
     int *failed_step;         // out, may be NULL: the clx_step that failed
@@ -33,12 +33,14 @@ enum clx_step {
     clx_step_parent, clx_step_directory, clx_step_exec
 };
 
-/// Starts a process as the leader of a group of its own and returns its number, or -errno of the step that failed;
-/// then no process is left. Returns after the exec. The process dies with the calling thread.
+/// Starts a process as the leader of a group of its own and returns its number, or -errno of the
+/// step that failed; then no process is left. Returns after the exec. The process dies with the
+/// calling thread.
 pid_t clx_launch(const struct clx_launch *spec);
 
-/// For devices: from now on SIGIO ends the process group only if the kernel is gone, which is asked of the life line
-/// `fd`. Without this call any SIGIO ends the process, which serves a device in another language. 0 or -errno.
+/// For devices: from now on SIGIO ends the process group only if the kernel is gone, which is asked
+/// of the life line `fd`. Without this call any SIGIO ends the process, which serves a device in
+/// another language. 0 or -errno.
 int clx_arm_lifeline(int fd);
 
 /// Whether the life line's other end is gone.
@@ -54,7 +56,8 @@ struct clx_exit {
 
 /// Reaps a child through its handle, never blocking: 1 reaped, 0 not dead yet, -errno.
 int clx_reap(int pidfd, struct clx_exit *result);
-/// Whether a child is stopped by a signal now; nothing is reaped or taken from a later wait. -errno.
+/// Whether a child is stopped by a signal now; nothing is reaped or taken from a later wait.
+/// -errno.
 int clx_is_stopped(int pidfd);
 
 /// Sets the soft limit of descriptors to the hard one and tells what both were before; 0 or -errno.
@@ -62,8 +65,8 @@ int clx_raise_nofile(uint64_t *soft, uint64_t *hard);
 /// Children must stay to be reaped, whatever disposition of SIGCHLD this process was started with.
 void clx_keep_children(void);
 
-/// The status page: one memory file of `clx_page_size` bytes. The device writes it, the kernel reads it at its tick
-/// and at the device's death.
+/// The status page: one memory file of `clx_page_size` bytes. The device writes it, the kernel
+/// reads it at its tick and at the device's death.
 ///
 /// | offset | size | meaning, host byte order |
 /// |---|---|---|
@@ -77,8 +80,8 @@ struct clx_page {
 
 enum { clx_page_size = 4096 };
 
-// Plain stores of aligned words, released so that the order of the writer is the order of the reader: `running` is
-// never seen above `begun`.
+// Plain stores of aligned words, released so that the order of the writer is the order of the
+// reader: `running` is never seen above `begun`.
 static inline void clx_page_turn(struct clx_page *page, uint64_t turns) {
     __atomic_store_n(&page->asleep, 0, __ATOMIC_RELEASE);
     __atomic_store_n(&page->turns, turns, __ATOMIC_RELEASE);
