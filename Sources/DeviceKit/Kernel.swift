@@ -166,6 +166,7 @@ public final class Kernel {
             Task(executorPreference: LoopActor.executor) { @LoopActor [weak self] in
                 guard let self, let waiter = self.calls.take(number) else { return }
                 self.link?.send { $0.cancel(id: number) }
+                self.admit()
                 waiter.resume(throwing: CancellationError())
             }
         }
@@ -204,7 +205,9 @@ extension Kernel: LinkDelegate {
     func link(_ link: Link, said message: KernelMessage) {
         switch message {
         case .reply(let id, let reply): finish(id, reply)
-        case .accepted(let id): calls.take(id)?.resume(returning: [])
+        case .accepted(let id):
+            calls.take(id)?.resume(returning: [])
+            admit()
         case .welcome(let welcome):
             epoch = welcome.epoch
             pid = Int32(clamping: welcome.pid)
@@ -236,6 +239,11 @@ extension Kernel: LinkDelegate {
         case .failure(let error): waiter.resume(throwing: error)
         case .committed, .conflict: waiter.resume(returning: [])
         }
+        admit()
+    }
+
+    /// A call has ended: one that waited may be sent.
+    private func admit() {
         if !queued.isEmpty { queued.removeFirst().resume() }
     }
 

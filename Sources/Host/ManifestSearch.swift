@@ -60,7 +60,9 @@ struct ManifestSearch {
     private func executable(of manifest: Manifest, in folder: String) -> String {
         if manifest.executable.hasPrefix("/") { return manifest.executable }
         let own = "\(folder)/\(manifest.executable)"
-        return access(own, X_OK) == 0 && !Self.isDirectory(own)
+        // A path leads from the manifest; a mere name may be that of a program of the house.
+        let isOwn = access(own, X_OK) == 0 && !Self.isDirectory(own)
+        return isOwn || manifest.executable.utf8.contains(UInt8(ascii: "/"))
             ? own : "\(beside)/\(manifest.executable)"
     }
 
