@@ -3,43 +3,44 @@ internal import Glibc
 
 /// The page that this device shares with the kernel: signs of life that cost no message.
 ///
-/// Four numbers of 64 bits: loop turns, asleep, the highest visit begun, the visit whose code runs
-/// now. A device without the page works all the same and is judged by its answers.
+/// A device without the page works all the same and is judged by its answers.
 struct StatusPage {
-    private let words: UnsafeMutablePointer<UInt64>?
+    private let page: UnsafeMutablePointer<clx_page>?
 
-    /// Maps the page that the launch left at descriptor 5.
-    init(descriptor: Int32 = 5) {
+    /// Maps the page that the launch left at its descriptor. The first turn is counted here: a page
+    /// without one is taken for a page that nobody keeps.
+    init(descriptor: Int32 = Int32(clx_fd_page)) {
         let memory = mmap(
-            nil, 4_096, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0)
+            nil, Int(clx_page_size), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0)
         guard let memory, memory != MAP_FAILED else {
-            words = nil
+            page = nil
             return
         }
-        words = memory.assumingMemoryBound(to: UInt64.self)
+        page = memory.assumingMemoryBound(to: clx_page.self)
+        awake()
     }
 
     /// The loop has turned and works.
     func awake() {
-        guard let words else { return }
-        words[1] = 0
-        words[0] &+= 1
+        guard let page else { return }
+        clx_page_turn(page, page.pointee.turns &+ 1)
     }
 
     /// The loop is about to wait.
     func asleep() {
-        words?[1] = 1
+        guard let page else { return }
+        clx_page_sleep(page)
     }
 
     /// A visit begins: its code runs.
     func begin(_ visit: UInt64) {
-        guard let words else { return }
-        words[2] = visit
-        words[3] = visit
+        guard let page else { return }
+        clx_page_begin(page, visit)
     }
 
-    /// The code of a visit runs; 0 for none.
+    /// The code of a visit runs again; 0: it rests.
     func run(_ visit: UInt64) {
-        words?[3] = visit
+        guard let page else { return }
+        clx_page_run(page, visit)
     }
 }
