@@ -131,8 +131,12 @@ final class DeviceRuntime: LinkDelegate {
             return
         }
         guard case .task(let body) = bindings.bodies[Int(delivery.symbol)] else {
-            work.append(
-                .function(delivery.number, Int(delivery.symbol), [UInt8](delivery.payload)))
+            let payload = [UInt8](delivery.payload)
+            // Nothing is ahead of it and no task is ready while frames are read: it runs here.
+            guard !work.isEmpty || !visits.isEmpty else {
+                return call(delivery.number, Int(delivery.symbol), payload)
+            }
+            work.append(.function(delivery.number, Int(delivery.symbol), payload))
             return
         }
         let visit = VisitState(delivery, epoch: epoch, body: body, runtime: self)

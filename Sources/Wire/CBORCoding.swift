@@ -1,20 +1,18 @@
 import Control
+import Values
 
 /// CBOR as the coding of payloads.
 package struct CBORCoding: Coding {
     package init() {}
 
     package func encode<T: Encodable>(_ value: T) throws -> [UInt8] {
-        // The type is asked first: an empty array of anything can be cast to bytes.
-        if T.self == [UInt8].self, let content = value as? [UInt8] { return Self.bytes(content) }
+        if T.self == [UInt8].self { return Self.bytes(reinterpret(value, as: [UInt8].self)) }
         return try CBOREncoder().encode(value)
     }
 
     package func decode<T: Decodable>(_ type: T.Type, from bytes: [UInt8]) throws -> T {
-        if T.self == [UInt8].self, let content = Self.content(of: bytes),
-            let value = content as? T
-        {
-            return value
+        if T.self == [UInt8].self, let content = Self.content(of: bytes) {
+            return reinterpret(content, as: T.self)
         }
         return try CBORDecoder().decode(type, from: bytes)
     }
