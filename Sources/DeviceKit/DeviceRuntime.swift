@@ -27,6 +27,8 @@ final class DeviceRuntime: LinkDelegate {
     private let coding = CBORCoding()
     private var link: Link?
     private var epoch: UInt64 = 0
+    /// Pieces of work after which answers are sent although more work is there.
+    private static let batch = 16
     private var visits: [UInt64: VisitState] = [:]
     private var replaying: [VisitState] = []
     private var work: [Work] = []
@@ -154,7 +156,12 @@ final class DeviceRuntime: LinkDelegate {
             case .committed(_, let values): .committed(values)
             case .conflict: .conflict
             }
-        if visit.keep(tag, kept) { work.append(.answer(visit)) }
+        if visit.keep(tag, kept) {
+            work.append(.answer(visit))
+        } else {
+            // Nobody waits for it any more: a repeat that said it waits goes on with the next.
+            visit.hasParked = false
+        }
     }
 
     // MARK: - Work
@@ -168,6 +175,11 @@ final class DeviceRuntime: LinkDelegate {
             if next == work.count {
                 work.removeAll(keepingCapacity: true)
                 next = 0
+            } else if next >= Self.batch {
+                work.removeFirst(next)
+                next = 0
+                // What is finished is told, however much there is still to do.
+                link?.flush()
             }
             switch item {
             case .function(let number, let place, let payload):
@@ -182,10 +194,12 @@ final class DeviceRuntime: LinkDelegate {
             default: continue
             }
         }
-        for visit in replaying where visit.phase == .running && !visit.hasParked {
+        for visit in replaying
+        where visit.phase == .running && !visit.hasParked && visit.waitsForKernel {
             visit.hasParked = true
             link?.send { $0.parked(visit: visit.number) }
         }
+        endIfDrained()
         return false
     }
 

@@ -14,7 +14,11 @@ public final class Kernel {
     /// The kernel's process.
     public private(set) var pid: Int32 = 0
     /// Told once, when the connection has ended.
-    public var onEnd: (@LoopActor (KernelError) -> Void)?
+    public var onEnd: (@LoopActor (KernelError) -> Void)? {
+        didSet { if let ended, let onEnd { onEnd(ended) } }
+    }
+
+    private var ended: KernelError?
 
     private var link: Link?
     private var calls = PendingCalls()
@@ -46,12 +50,20 @@ public final class Kernel {
                 "no kernel named \(instance) runs (\(error)): start it with `concentric up`",
                 outcome: .none, retry: true)
         }
+        let patience = EventLoop.shared.schedule(at: EventLoop.shared.now + 5_000_000_000) {
+            kernel.refuse(
+                KernelError(
+                    .unavailable, "the kernel \(instance) does not answer: is it stopped?",
+                    outcome: .none, retry: true))
+        }
+        defer { patience.cancel() }
         do {
             try await withUnsafeThrowingContinuation { continuation in
                 kernel.greeting = continuation
                 kernel.link?.send { $0.hello(Hello(name: client, bindings: nil)) }
             }
         } catch {
+            kernel.close()
             throw KernelError(error)
         }
         return kernel
@@ -189,7 +201,7 @@ public final class Kernel {
     public func observe<R: Region>(
         _ region: R.Type, _ observer: @escaping @LoopActor (Result<R, any Error>) -> Void
     ) async throws {
-        try await follow(R.region) { [mirror] _ in
+        try await follow(R.region) { [unowned mirror] _ in
             guard let state = mirror.regions[R.region] else { return }
             observer(Result { try ValueDecoder().decode(R.self, from: state.value) })
         }
@@ -229,6 +241,7 @@ extension Kernel: LinkDelegate {
         greeting?.resume(throwing: error)
         greeting = nil
         failAll(error)
+        ended = error
         onEnd?(error)
     }
 

@@ -10,6 +10,12 @@ struct VisitHandle: Handle {
 
     func call<P, O>(_ symbol: Symbol<P, O>, _ payload: P) async throws -> O {
         let bytes = try symbol.payload.encode(payload, coding)
+        guard bytes.count + 1_024 <= WireLimits.frame else {
+            throw KernelError(
+                .tooLarge,
+                "the payload of \(symbol.name) has \(bytes.count) bytes; the limit is "
+                    + "\(WireLimits.frame - 1_024)", outcome: .none)
+        }
         switch try await visit.ask(.call(symbol.name, bytes)) {
         case .output(let output): return try symbol.output.decode(output, coding)
         case .failure(let error): throw error

@@ -164,6 +164,9 @@ final class VisitState {
         return z ^ (z >> 31)
     }
 
+    /// Whether it has asked something that is not answered.
+    var waitsForKernel: Bool { !asked.isEmpty }
+
     // MARK: - Answers
 
     /// Keeps an answer until all tasks wait; returns whether somebody waits for it.

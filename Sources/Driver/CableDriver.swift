@@ -94,6 +94,11 @@ package final class CableDriver {
         owner = nil
     }
 
+    /// The hub knows the peer no more: they let go of each other.
+    package func release() {
+        peer = nil
+    }
+
     /// What was written has all been sent: what was dropped is made good.
     package func caughtUp() {
         guard lagging, let peer else { return }

@@ -16,10 +16,16 @@ final class House {
     private var listener: Listener?
     private var signals: SignalWatcher?
     private let manifests: [Manifest]
+    /// Clients that may be connected at once.
+    private static let clientLimit = 4_096
+    /// Nanoseconds in which a connection must say hello.
+    private static let greetingDeadline: UInt64 = 10_000_000_000
     /// The cable of the process of each device that runs now.
     private var cables: [String: Plug] = [:]
     private var clients: [ObjectIdentifier: Plug] = [:]
     private var statuses: [String: DeviceStatus] = [:]
+    /// The device whose death is being handled.
+    private var dying: String?
     private var hasSaidReady = false
     private var hasComplained = false
     private var armedFor = UInt64.max
@@ -49,6 +55,7 @@ final class House {
             options.spec(of: $0.manifest, executable: $0.executable)
         }
         supervisor = ProcessSupervisor(specs, delegate: self, logs: options.logDirectory)
+        try options.lockData()
         declareOperators()
         hub.observer = self
         signals = try SignalWatcher([SIGTERM, SIGINT, SIGHUP]) { [unowned self] _ in shutdown() }
@@ -134,6 +141,7 @@ final class House {
         guard let device = plug.device else {
             clients[ObjectIdentifier(plug)] = nil
             if let peer = plug.driver.peer { hub.gone(peer) }
+            plug.driver.release()
             return
         }
         if let peer = plug.driver.peer { hub.away(peer) }
@@ -181,9 +189,14 @@ extension House: ListenerDelegate {
         _ listener: Listener, accepted socket: consuming OwnedDescriptor,
         from peer: UnixSocket.Peer
     ) {
+        guard clients.count < Self.clientLimit else {
+            return complain("\(clients.count) clients are connected: the next one is turned away")
+        }
         let driver = CableDriver(hub: hub, device: nil, incarnation: 0, pid: getpid())
         let plug = Plug(socket, driver: driver, device: nil, incarnation: 0, house: self)
         clients[ObjectIdentifier(plug)] = plug
+        let deadline = EventLoop.shared.now + Self.greetingDeadline
+        EventLoop.shared.schedule(at: deadline) { [weak plug] in plug?.endUnlessGreeted() }
     }
 
     func listener(
@@ -214,6 +227,7 @@ extension House: SupervisorDelegate {
     }
 
     func readDry(_ device: String, incarnation: Int) {
+        dying = device
         cable(of: device, incarnation)?.readDry()
     }
 
@@ -226,7 +240,8 @@ extension House: SupervisorDelegate {
         func moment(_ seen: UInt64) -> Double {
             now - Double(hub.seen - min(hub.seen, seen)) / 1e9
         }
-        let open = hub.open(peer, digests: true).map {
+        // Only a death is charged to payloads; a tick would read all of them every second.
+        let open = hub.open(peer, digests: dying == device).map {
             OpenVisit(
                 id: $0.number, symbol: $0.symbol, digest: $0.digest, limit: $0.limit,
                 replayable: $0.replayable, deliveredAt: moment($0.since), cancelled: $0.cancelled)
@@ -240,6 +255,7 @@ extension House: SupervisorDelegate {
         _ device: String, incarnation: Int, begun: UInt64, running: UInt64,
         verdicts: [(visit: UInt64, verdict: VisitVerdict)], exit: ExitReason
     ) {
+        dying = nil
         guard let plug = cable(of: device, incarnation) else { return }
         cables[device] = nil
         plug.close()
@@ -255,6 +271,7 @@ extension House: SupervisorDelegate {
                 }
             }
         }
+        plug.driver.release()
         arm()
     }
 

@@ -91,6 +91,25 @@ struct Options {
         }
     }
 
+    /// Sees to it that no other kernel uses the same folder of data. The lock ends with the
+    /// process; one that is just ending gets half a second.
+    /// - Throws: `ManifestError` naming the folder.
+    func lockData() throws(ManifestError) {
+        let lock = open("\(dataDirectory)/kernel.lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard lock >= 0 else {
+            throw ManifestError(
+                file: dataDirectory, what: "cannot be locked: \(String(cString: strerror(errno)))")
+        }
+        for _ in 0..<50 {
+            if flock(lock, LOCK_EX | LOCK_NB) == 0 { return }
+            usleep(10_000)
+        }
+        close(lock)
+        throw ManifestError(
+            file: dataDirectory,
+            what: "another kernel keeps its data here: stop it, or say --data with another folder")
+    }
+
     /// How a device is started.
     func spec(of manifest: Manifest, executable: String) -> DeviceSpec {
         DeviceSpec(

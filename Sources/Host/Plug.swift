@@ -29,6 +29,7 @@ final class Plug: ConnectionDelegate {
         self.connection = connection
         connection.onDrained = { [weak self] in
             guard let self else { return }
+            self.connection?.readingPaused = false
             self.driver.caughtUp()
         }
     }
@@ -38,8 +39,37 @@ final class Plug: ConnectionDelegate {
         house.turn()
         let count = driver.receive(bytes)
         house.arm()
+        slowDown()
         return count
     }
+
+    /// A client that asks and does not read is asked to wait; a device's replies are always read.
+    private func slowDown() {
+        guard device == nil, let connection, !connection.readingPaused,
+            connection.pendingBytes > DriverLimits.backlog
+        else { return }
+        connection.readingPaused = true
+        EventLoop.shared.schedule(at: EventLoop.shared.now + Self.patience) { [weak self] in
+            self?.judge()
+        }
+    }
+
+    /// A client that has taken nothing for all of the patience is given up.
+    private func judge() {
+        guard let connection, connection.readingPaused else { return }
+        guard EventLoop.shared.now >= connection.lastProgress + Self.patience else {
+            EventLoop.shared.schedule(at: connection.lastProgress + Self.patience) {
+                [weak self] in self?.judge()
+            }
+            return
+        }
+        house.refused(self, "\(connection.pendingBytes) bytes wait and none was taken for 30 s")
+        close()
+        house.ended(self)
+    }
+
+    /// Nanoseconds without progress.
+    private static let patience: UInt64 = 30_000_000_000
 
     func connection(_ connection: Connection, closed reason: CloseReason) {
         self.connection = nil
@@ -47,6 +77,13 @@ final class Plug: ConnectionDelegate {
         house.turn()
         house.ended(self)
         house.arm()
+    }
+
+    /// Who connects and says nothing has no place here.
+    func endUnlessGreeted() {
+        guard connection != nil, driver.peer == nil else { return }
+        close()
+        house.ended(self)
     }
 
     /// Hands over everything that the peer has written, its end included.

@@ -30,6 +30,8 @@ final class Flow {
     var value: [UInt8]
     /// Seen time.
     var deadline: UInt64
+    /// Seen time at which it began to run.
+    var began: UInt64 = 0
     /// The longest that its caller lets it run.
     let bound: UInt64
     var position = 0

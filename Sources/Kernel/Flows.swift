@@ -51,6 +51,7 @@ extension Hub {
     /// The flow runs from now on; a lane is no one's fault, so its clock starts here.
     func begin(_ flow: Flow) {
         flow.running = true
+        flow.began = seen
         flow.deadline = min(
             seen + UInt64(flow.symbol.traits.deadline) * 1_000_000, flow.bound)
         due = min(due, flow.deadline)
@@ -63,7 +64,7 @@ extension Hub {
     func resolve(_ flow: Flow) {
         flow.route = flow.symbol.route
         flow.deadline = min(
-            flow.deadline, seen + UInt64(flow.symbol.traits.deadline) * 1_000_000)
+            flow.began + UInt64(flow.symbol.traits.deadline) * 1_000_000, flow.bound)
         due = min(due, flow.deadline)
         advance(flow)
     }
@@ -180,13 +181,14 @@ extension Hub {
             if !peer.away { peer.cable.reply(call: id, result(flow, ending)) }
         case .operation(let parent, let entry):
             parent.children.removeAll { $0 === flow }
+            // The flow and its entry hold each other until here.
+            entry.child = nil
             parent.dirty = parent.dirty || flow.dirty
             if parent.ending == nil && parent.reply == nil {
                 switch result(flow, ending) {
                 case .success(let bytes): entry.answer = .output(bytes)
                 case .failure(let error): entry.answer = .failure(error)
                 }
-                entry.child = nil
                 answer(parent, entry)
             } else {
                 close(parent)

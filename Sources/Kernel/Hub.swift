@@ -222,7 +222,8 @@ package final class Hub {
 
     private func place(_ slot: SymbolSlot, _ peer: Peer) {
         while peer.places.count <= slot.id { peer.places.append(-1) }
-        peer.places[slot.id] = Int32(peer.places.reduce(0) { max($0, $1 + 1) })
+        peer.places[slot.id] = peer.placeCount
+        peer.placeCount += 1
     }
 
     /// The names of a peer's places, in order: the device counts them in the same way.

@@ -15,7 +15,7 @@ package struct HubLimits: Sendable {
     /// Operations that one stage may have recorded.
     package var recordEntries = 1_024
     /// Bytes that one stage may have recorded.
-    package var recordBytes = 1 << 20
+    package var recordBytes = 16 << 20
     /// Times that a commit is offered again after a conflict.
     package var commitAttempts = 256
     /// The time of a `finally`.
@@ -32,6 +32,8 @@ package struct HubLimits: Sendable {
     package var pastRevisions = 1_024
     /// Bytes of changes of one region that are kept for it.
     package var pastBytes = 16 << 20
+    /// A value and what a repeat must get with it; larger ones do not fit into a frame.
+    package var visitBytes = 16_776_192
     /// Entries of `Kernel.Errors`.
     package var errors = 256
 

@@ -16,6 +16,7 @@ package final class Peer {
     var visits = VisitTable()
     /// The place of each symbol in the list that the device announced, by the hub's own number.
     var places: [Int32] = []
+    var placeCount: Int32 = 0
     /// The regions that it follows, by the hub's own number.
     var follows: Set<Int> = []
     /// Seen time of the last visit that returned.
@@ -68,7 +69,7 @@ struct VisitTable {
 
     /// Doubles the ring until every visit has a place of its own.
     private mutating func grow() {
-        let flows = ring.compactMap { $0 }
+        let flows = ring.compactMap { $0 }.filter { $0.visit != nil }
         var size = ring.count
         repeat {
             size *= 2

@@ -111,9 +111,13 @@ extension Hub {
     package func note(
         _ peer: Peer, visit number: UInt64, region: String, number n: UInt32, revision: UInt64
     ) {
-        guard let flow = peer.visits[number], let slot = regions[region] else { return }
+        guard let flow = peer.visits[number], let visit = flow.visit, let slot = regions[region]
+        else { return }
         let record = flow.record ?? Record()
         flow.record = record
+        guard record.reads.count < limits.recordEntries else {
+            return finish(flow, .failure(recordFull(visit)))
+        }
         guard !record.reads.contains(where: { $0.region == region && $0.number == n }),
             let value = slot.value(at: revision)
         else { return }
@@ -155,8 +159,8 @@ extension Hub {
         guard let record = flow.record, let visit = flow.visit else { return false }
         if record.entries.contains(where: \.effect) {
             if flow.last {
-                flow.visit = nil
                 visit.peer.visits.remove(visit.number)
+                flow.visit = nil
                 visit.peer.cable.cancel(visit: visit.number)
                 lose(finallyOf: flow, "its repeat asked for other things than before")
             } else {

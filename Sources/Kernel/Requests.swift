@@ -22,7 +22,7 @@ extension Hub {
         peer.openBytes += payload.count
         let bound = deadline == 0 ? UInt64.max : seen + UInt64(deadline) * 1_000_000
         let flow = start(
-            .call(peer, id), symbol, payload, path: key.map { "own:\($0)" }, bound: bound)
+            .call(peer, id), symbol, payload, path: ownPath(key, symbol, payload), bound: bound)
         begin(flow)
     }
 
@@ -52,11 +52,16 @@ extension Hub {
                             + "again later", outcome: .none, retry: true)))
         }
         let flow = start(
-            .command, symbol, payload, path: key.map { "own:\($0)" }, bound: .max)
+            .command, symbol, payload, path: ownPath(key, symbol, payload), bound: .max)
         flow.lane = lane
         lane.enter(flow)
         peer.cable.accepted(call: id)
         if lane.queue.count == 1 { begin(flow) }
+    }
+
+    /// A key of the caller's own stands for one symbol and payload: with others it is another.
+    private func ownPath(_ key: String?, _ symbol: SymbolSlot, _ payload: [UInt8]) -> String? {
+        key.map { "own:\($0)/\(symbol.name):\(Digest.text(payload))" }
     }
 
     private func lane(of symbol: SymbolSlot) -> Lane {

@@ -1,4 +1,5 @@
 package import Control
+import Values
 
 /// How stages are given to processes, and what comes back.
 extension Hub {
@@ -56,6 +57,13 @@ extension Hub {
         guard let place = peer.place(of: symbol) else {
             let error = KernelError(
                 .unbound, "\(symbol.name): \(peer.name) now announces another pipe")
+            return flow.last ? lose(finallyOf: flow, error.message) : finish(flow, .failure(error))
+        }
+        let size = (flow.record?.reads ?? []).reduce(flow.value.count) { $0 + $1.value.weight() }
+        guard size + (flow.path?.utf8.count ?? 0) <= limits.visitBytes else {
+            let error = KernelError(
+                .tooLarge,
+                "\(symbol.name) would be sent \(size) bytes; the limit is \(limits.visitBytes)")
             return flow.last ? lose(finallyOf: flow, error.message) : finish(flow, .failure(error))
         }
         peer.deliveries += 1

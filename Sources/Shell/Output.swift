@@ -8,7 +8,17 @@ enum Output {
     }
 
     static func complain(_ text: String) {
-        write("concentric: \(text)\n", to: 2)
+        write("concentric: \(plain(text))\n", to: 2)
+    }
+
+    /// A text from elsewhere as one line that cannot move the cursor.
+    static func plain(_ text: String) -> String {
+        var scalars = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars {
+            let isControl = scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value)
+            scalars.append(isControl ? "\u{FFFD}" : scalar)
+        }
+        return String(scalars)
     }
 
     private static func write(_ text: String, to descriptor: Int32) {
@@ -52,6 +62,6 @@ extension Value {
     /// A cell of a table: text as it is, anything else as JSON, nothing for null.
     var cell: String {
         if isNull { return "-" }
-        return text ?? json()
+        return text.map(Output.plain) ?? json()
     }
 }

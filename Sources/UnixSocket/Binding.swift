@@ -55,12 +55,17 @@ struct Binding: ~Copyable {
             throw SocketError.system("cannot open the lock file", path: path.lock)
         }
         let file = OwnedDescriptor(owning: number)
+        var patience = 50
         while clx_flock(file.number, LOCK_EX | LOCK_NB) != 0 {
             if errno == EINTR { continue }
             guard errno == EWOULDBLOCK else {
                 throw SocketError.system("cannot lock", path: path.lock)
             }
-            throw inUse(path, by: probe(path) ?? recordedPID(file.number))
+            // A server that was just killed holds its lock a moment longer, and answers nobody.
+            if let server = probe(path) { throw inUse(path, by: server) }
+            guard patience > 0 else { throw inUse(path, by: recordedPID(file.number)) }
+            patience -= 1
+            usleep(10_000)
         }
         // For people, and for whoever is refused while no socket answers yet.
         let text = "\(getpid())\n"

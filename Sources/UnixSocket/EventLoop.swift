@@ -131,9 +131,9 @@ package final class EventLoop {
         while true {
             finishTurn()
             if isStopping { break }
+            beforeWait?()
             let mustHurry = LoopActor.executor.hasJobs || !dirty.isEmpty || !attention.isEmpty
             armAlarm()
-            beforeWait?()
             let count = clx_epoll_wait(
                 poll, events.baseAddress, Int32(SocketLimits.eventsPerTurn), mustHurry ? 0 : 1)
             afterWait?()

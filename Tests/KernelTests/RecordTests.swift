@@ -273,15 +273,17 @@ import Values
         ])
         house.client.call("Circuit.pipe", "1", key: "mine")
         let first = try store.take("Store.save")
-        #expect((first.path, first.step) == ("own:mine", 0))
+        // A caller's key stands for one symbol and payload.
+        let root = "own:mine/Circuit.pipe:" + String(Digest.of(Array("1".utf8)), radix: 16)
+        #expect((first.path, first.step) == (root, 0))
         store.answer(first, "2")
         let closure = try circuit.take("Circuit.pipe#1")
-        #expect((closure.path, closure.step) == ("own:mine", 1))
+        #expect((closure.path, closure.step) == (root, 1))
         try circuit.call(closure, 1, "Store.save", "x")
         try circuit.call(closure, 2, "Store.save", "x")
         let children = try (0..<2).map { _ in try store.take("Store.save").path ?? "" }
         let digest = String(Digest.of(Array("x".utf8)), radix: 16)
-        #expect(children[0].hasPrefix("own:mine/1/Store.save:"))
+        #expect(children[0].hasPrefix("\(root)/1/Store.save:"))
         #expect(children[0].hasSuffix("\(digest):0"))
         #expect(children[1].hasSuffix("\(digest):1"))
     }

@@ -47,7 +47,7 @@ enum SlideshowPipes {
             }
         }
         .pipe(to: SlideshowSummary.self) { kernel, slideshow in
-            try await show(kernel, changed: slideshow)
+            try await show(kernel, changed: slideshow.id)
             return .next(slideshow.summary)
         }
         .seal()
@@ -61,7 +61,7 @@ enum SlideshowPipes {
             }
         }
         .pipe(to: SlideshowSummary.self) { kernel, slideshow in
-            try await show(kernel, changed: slideshow)
+            try await show(kernel, changed: slideshow.id)
             return .next(slideshow.summary)
         }
         .seal()
@@ -82,6 +82,7 @@ enum SlideshowPipes {
     static let open = pipeline(InfrastructurePort.fetchSlideshow)
         .pipe(to: SlideshowSummary.self) { kernel, slideshow in
             try await kernel.buffer.mutate(SlideshowState.self) { $0.slideshow = slideshow }
+            try await show(kernel, changed: slideshow.id)
             return .next(slideshow.summary)
         }
         .seal()
@@ -112,7 +113,7 @@ enum SlideshowPipes {
             }
         }
         .pipe(to: SlideshowSummary.self) { kernel, slideshow in
-            try await show(kernel, changed: slideshow)
+            try await show(kernel, changed: slideshow.id)
             return .next(slideshow.summary)
         }
         .seal()
@@ -144,12 +145,29 @@ enum SlideshowPipes {
             guard !library.slideshows.contains(where: { $0.id == summary.id }) else { return }
             library.put(summary)
         }
+        // It may have been removed between the store and here.
+        guard try await Photos.stored(kernel, summary.id) == nil else { return }
+        try await kernel.buffer.mutate(LibraryState.self) { library in
+            library.slideshows.removeAll { $0.id == summary.id }
+        }
     }
 
-    private static func show(_ kernel: any Handle, changed slideshow: Slideshow) async throws {
-        try await kernel.buffer.mutate(LibraryState.self, SlideshowState.self) { library, open in
-            library.put(slideshow.summary)
-            if open.slideshow?.id == slideshow.id { open.slideshow = slideshow }
+    /// Shows what the store holds of a slideshow. Another command may change it meanwhile, and show
+    /// that first: the store is asked until it still holds what was shown.
+    private static func show(_ kernel: any Handle, changed id: UUID) async throws {
+        var shown: Slideshow?
+        for _ in 0..<16 {
+            let stored = try await Photos.stored(kernel, id)
+            if let shown, shown == stored { return }
+            try await kernel.buffer.mutate(LibraryState.self, SlideshowState.self) {
+                library, open in
+                if let stored, library.slideshows.contains(where: { $0.id == id }) {
+                    library.put(stored.summary)
+                }
+                if open.slideshow?.id == id { open.slideshow = stored }
+            }
+            guard let stored else { return }
+            shown = stored
         }
     }
 }

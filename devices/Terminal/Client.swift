@@ -121,8 +121,10 @@ final class Client {
     /// Connects, and connects again whenever the kernel has gone and come back.
     private func stayConnected() async {
         while true {
+            var connected: Kernel?
             do {
                 let kernel = try await Kernel.connect(instance: instance, client: "terminal")
+                connected = kernel
                 try await follow(kernel)
                 self.kernel = kernel
                 apply(.connection(.connected))
@@ -135,6 +137,7 @@ final class Client {
             } catch {
                 apply(.connection(.away(KernelError(error).message)))
             }
+            connected?.close()
             try? await Program.pause(milliseconds: 200)
         }
     }
