@@ -75,6 +75,29 @@ import Testing
         #expect(call.end == "! failed unknown")
     }
 
+    @Test func `one whose repeat differs is given up, and its process serves on`() throws {
+        let house = try TestHouse()
+        let old = try house.circuit(stages: [], finally: true)
+        let call = house.client.call("Circuit.pipe", "1")
+        let visit = try old.take(Self.last)
+        old.commit(visit, 1, base: 0, to: 1)
+        old.die()
+        let new = try house.circuit(stages: [], finally: true)
+        let again = try new.take(Self.last)
+        // It asks nothing that it asked before, and says that it waits.
+        new.parked(again)
+        #expect(call.end != nil)
+        #expect(house.errors.contains { $0.contains("finallyLost") })
+        // The table of visits holds nothing of it: many more find their places in it.
+        for number in 0..<500 {
+            let next = house.client.call("Circuit.work", "\(number)")
+            new.answer(try new.take("Circuit.work"), "done")
+            #expect(next.end == "done")
+        }
+        #expect(house.hub.open(new.peer, digests: false).isEmpty)
+        #expect(house.hub.liveFlows == 0)
+    }
+
     @Test func `it is played again when its process dies, and its commit is made once`() throws {
         let house = try TestHouse()
         let old = try house.circuit(stages: [], finally: true)

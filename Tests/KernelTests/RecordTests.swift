@@ -288,6 +288,17 @@ import Values
         #expect(children[1].hasSuffix("\(digest):1"))
     }
 
+    @Test func `a caller's key with another payload is another key`() throws {
+        let house = try TestHouse()
+        let store = try house.store()
+        house.client.call("Store.save", "1", key: "mine")
+        house.client.call("Store.save", "2", key: "mine")
+        house.client.call("Store.save", "1", key: "mine")
+        let paths = try (0..<3).map { _ in try store.take("Store.save").path }
+        #expect(paths[0] == paths[2])
+        #expect(paths[0] != paths[1])
+    }
+
     @Test func `a flow without a key of its own is named by the epoch and its number`() throws {
         let house = try TestHouse()
         let (_, circuit, store) = try house.startAll()

@@ -1,0 +1,66 @@
+import DeviceKit
+import Glibc
+import Testing
+
+extension EndToEnd {
+    /// Slideshows that are large, and commands that meet each other.
+    @Suite struct LargeAndContested {
+        @Test func `a slideshow of six thousand photos can be made, renamed and configured`() throws
+        {
+            try Instance.with { instance in
+                let folder = "\(instance.folder)/many"
+                mkdir(folder, 0o700)
+                for number in 0..<6_000 {
+                    close(open("\(folder)/IMG_\(10_000 + number).jpg", O_CREAT | O_WRONLY, 0o600))
+                }
+                let id = Instance.id(1)
+                let payload = Instance.create(id, name: "Many", photos: folder)
+                let made = try instance.run("call", "Circuit.Slideshow.create", payload, "--json")
+                #expect(made.succeeded, "\(made.err)")
+                let name = "{\"id\":\"\(id)\",\"name\":\"More\"}"
+                let renamed = try instance.run("call", "Circuit.Slideshow.update", name, "--json")
+                #expect(renamed.succeeded, "\(renamed.err)")
+                let config = "{\"id\":\"\(id)\",\"duration\":\"60\"}"
+                let configured = try instance.run(
+                    "call", "Circuit.Slideshow.updateConfig", config, "--json")
+                #expect(configured.succeeded, "\(configured.err)")
+                let value = try instance.json("buffer", "LibraryState")["value"]
+                let row = value?["slideshows"]?[0]
+                #expect(row?["name"] == "More")
+                #expect(row?["slideCount"] == 6_000)
+                #expect(row?["config"]?["duration"] == "60")
+            }
+        }
+
+        @Test func `a caller's key used for another payload does not answer for it`() throws {
+            try Instance.with { instance in
+                let photos = try instance.photos()
+                for number in 1...2 {
+                    let payload = Instance.create(
+                        Instance.id(number), name: "S\(number)", photos: photos)
+                    let made = try instance.run(
+                        "call", "Circuit.Slideshow.create", payload, "--key", "K")
+                    #expect(made.succeeded, "\(made.err)")
+                }
+                #expect(try instance.regionIDs() == [Instance.id(1), Instance.id(2)])
+                for number in 1...2 {
+                    let payload = "{\"id\":\"\(Instance.id(number))\"}"
+                    let gone = try instance.run(
+                        "call", "Circuit.Slideshow.delete", payload, "--key", "K")
+                    #expect(gone.succeeded, "\(gone.err)")
+                }
+                #expect(try instance.regionIDs() == [])
+                #expect(try instance.storedIDs() == [])
+            }
+        }
+
+        @Test func `two kernels do not share a folder of data`() throws {
+            try Instance.with { instance in
+                let second = try instance.run(
+                    "up", "--detach", "--name", "second", "--data", instance.data)
+                #expect(second.status == 69)
+                #expect(second.err.contains("another kernel keeps its data here"))
+            }
+        }
+    }
+}
