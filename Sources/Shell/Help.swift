@@ -9,7 +9,7 @@ enum Help {
 
     static let entries: [Entry] = [
         Entry(
-            verb: "up", usage: "[--devices DIR] [--data DIR] [--detach]",
+            verb: "up", usage: "[--devices DIR] [--data DIR] [--detach [--json]]",
             text: "starts the kernel and every device; prints `ready pid=… socket=…`"),
         Entry(verb: "down", usage: "", text: "ends the kernel and every device"),
         Entry(verb: "attach", usage: "", text: "runs the terminal client"),

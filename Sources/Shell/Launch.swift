@@ -14,7 +14,7 @@ enum Launch {
         if let data = arguments.option("--data") { words += ["--data", data] }
         let path = sibling("concentric-kernel")
         if !arguments.has("--detach") { become(path, words) }
-        detach(path, words)
+        detach(path, words, asJSON: arguments.isJSON)
     }
 
     /// `attach`: becomes the terminal client.
@@ -43,7 +43,9 @@ enum Launch {
 
     /// Starts the kernel in a session of its own, so that the end of this terminal does not end it,
     /// and passes on the first line that it says.
-    private static func detach(_ path: String, _ words: [String]) -> Never {
+    private static func detach(
+        _ path: String, _ words: [String], asJSON: Bool
+    ) -> Never {
         var pipes: [Int32] = [0, 0]
         guard pipe(&pipes) == 0 else {
             Output.complain("no pipe: \(String(cString: strerror(errno)))")
@@ -69,7 +71,7 @@ enum Launch {
             Output.complain("\(path) cannot be started: \(String(cString: strerror(error)))")
             exit(69)
         }
-        finish(reading: pipes[0])
+        finish(reading: pipes[0], asJSON: asJSON)
     }
 
     /// This process's environment, for a program that it starts.
@@ -78,7 +80,7 @@ enum Launch {
     }
 
     /// Prints the kernel's first line; without one the kernel has ended, and has said why.
-    private static func finish(reading descriptor: Int32) -> Never {
+    private static func finish(reading descriptor: Int32, asJSON: Bool) -> Never {
         var text: [UInt8] = []
         var byte: UInt8 = 0
         while text.count < 4_096, read(descriptor, &byte, 1) == 1, byte != 0x0A {
@@ -89,7 +91,15 @@ enum Launch {
             if !line.isEmpty { Output.complain(line) }
             exit(69)
         }
-        Output.line(line)
+        Output.line(asJSON ? json(of: line) : line)
         exit(0)
+    }
+
+    /// `ready pid=… socket=…` as a JSON object.
+    private static func json(of line: String) -> String {
+        let words = line.split(separator: " ", maxSplits: 2).dropFirst()
+        let values = words.map { $0.drop { $0 != "=" }.dropFirst() }
+        guard values.count == 2, let pid = Int64(values[0]) else { return Value.text(line).json() }
+        return Value.map(["pid": .int(pid), "socket": .text(String(values[1]))]).json()
     }
 }

@@ -34,6 +34,18 @@ extension EndToEnd {
             }
         }
 
+        @Test func `up can say in JSON that it is ready`() throws {
+            try Instance.with { instance in
+                let up = try instance.run(
+                    "up", "--detach", "--json", "--name", "other", "--data",
+                    "\(instance.folder)/other")
+                let said = try Value.parse(json: up.out)
+                #expect((said["pid"]?.int ?? 0) > 1)
+                #expect(said["socket"]?.text?.hasSuffix("/other.sock") == true)
+                #expect(try instance.run("down", "--name", "other").succeeded)
+            }
+        }
+
         @Test func `a command that fails is told by errors`() throws {
             try Instance.with { instance in
                 #expect(try instance.json("errors") == [])
