@@ -1,5 +1,4 @@
 import Control
-import Glibc
 import Kernel
 import Supervisor
 import UnixSocket
@@ -11,7 +10,7 @@ extension House {
     func declareOperators() {
         operate("Kernel.Device.kill") { [unowned self] device, payload throws(KernelError) in
             let word = payload["signal"]?.text ?? "KILL"
-            guard let signal = SignalNames.number(of: word) else {
+            guard let signal = SignalName.number(word) else {
                 throw KernelError(
                     .malformed, "there is no signal \(word): say a name such as TERM, or a number",
                     outcome: .none)
@@ -93,22 +92,5 @@ extension House {
         } catch {
             throw KernelError(.malformed, "the payload of \(name): \(error)", outcome: .none)
         }
-    }
-}
-
-/// Signals by their names.
-enum SignalNames {
-    private static let numbers: [String: Int32] = [
-        "HUP": SIGHUP, "INT": SIGINT, "QUIT": SIGQUIT, "ILL": SIGILL, "TRAP": SIGTRAP,
-        "ABRT": SIGABRT, "BUS": SIGBUS, "FPE": SIGFPE, "KILL": SIGKILL, "USR1": SIGUSR1,
-        "SEGV": SIGSEGV, "USR2": SIGUSR2, "PIPE": SIGPIPE, "ALRM": SIGALRM, "TERM": SIGTERM,
-        "CONT": SIGCONT, "STOP": SIGSTOP, "TSTP": SIGTSTP,
-    ]
-
-    /// The number of `TERM`, `SIGTERM`, `term` or `15`.
-    static func number(of word: String) -> Int32? {
-        if let number = Int32(word) { return (1...64).contains(number) ? number : nil }
-        let upper = word.uppercased()
-        return numbers[upper.hasPrefix("SIG") ? String(upper.dropFirst(3)) : upper]
     }
 }

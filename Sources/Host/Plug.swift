@@ -14,7 +14,6 @@ final class Plug: ConnectionDelegate {
     private(set) var lastHeard: UInt64 = 0
     private let house: House
     private var connection: Connection?
-    private var isClosing = false
 
     init(
         _ descriptor: consuming OwnedDescriptor, driver: CableDriver, device: String?,
@@ -112,7 +111,6 @@ extension Plug: @LoopActor DriverOwner {
 
     /// What was written still leaves; then the connection ends.
     func refused(_ driver: CableDriver, _ reason: String) {
-        isClosing = true
         wrote(driver)
         connection?.flushNow()
         house.refused(self, reason)

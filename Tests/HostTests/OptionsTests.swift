@@ -1,4 +1,5 @@
 import Glibc
+import Supervisor
 import Testing
 
 @testable import Host
@@ -33,7 +34,7 @@ import Testing
     @Test(arguments: 0..<signals.count)
     func `a signal is known by its name or number`(_ index: Int) {
         let (word, number) = Self.signals[index]
-        #expect(SignalNames.number(of: word) == number)
+        #expect(SignalName.number(word) == number)
     }
 
     /// What is reserved and not yet served; a symbol that is built leaves this list.
