@@ -14,20 +14,19 @@ final class House {
     let options: Options
     private(set) var supervisor: ProcessSupervisor!
     private var listener: Listener?
-    private var signals: SignalWatcher?
+    private(set) var stopping: Stopping!
+    let door: Door
     private let manifests: [Manifest]
-    /// Clients that may be connected at once.
-    private static let clientLimit = 4_096
-    /// Nanoseconds in which a connection must say hello.
-    private static let greetingDeadline: UInt64 = 10_000_000_000
     /// The cable of the process of each device that runs now.
     private var cables: [String: Plug] = [:]
-    private var clients: [ObjectIdentifier: Plug] = [:]
+    var clients: [ObjectIdentifier: Plug] = [:]
     private var statuses: [String: DeviceStatus] = [:]
+    private var reports: [String: StartReport] = [:]
     /// The device whose death is being handled.
     private var dying: String?
     private var hasSaidReady = false
     private var hasComplained = false
+    private var startClock: StartClock?
     private var armedFor = UInt64.max
     private var alarm: Timer?
 
@@ -41,7 +40,9 @@ final class House {
             executable: Options.executable)
         let found = try search.manifests()
         manifests = found.map(\.manifest).filter { $0.role == .device }
+        door = try Door(devices: manifests.count)
         hub = Hub(epoch: UInt64(max(1, Clock.realtime))) { CBORCoding().join([$0, $1]) }
+        stopping = try Stopping { [unowned self] in asked($0) }
         for manifest in manifests {
             try hub.declare(manifest.declaration)
             for region in manifest.regions {
@@ -54,11 +55,11 @@ final class House {
         let specs = found.filter { $0.manifest.role == .device }.map {
             options.spec(of: $0.manifest, executable: $0.executable)
         }
+        for spec in specs { reports[spec.name] = StartReport(executable: spec.executable) }
         supervisor = ProcessSupervisor(specs, delegate: self, logs: options.logDirectory)
         try options.lockData()
         declareOperators()
         hub.observer = self
-        signals = try SignalWatcher([SIGTERM, SIGINT, SIGHUP]) { [unowned self] _ in shutdown() }
     }
 
     /// Starts every device at once. Nobody waits for longer than the slowest of them may take.
@@ -66,24 +67,21 @@ final class House {
         turn()
         supervisor.boot()
         let limit = options.startLimit(of: manifests)
-        EventLoop.shared.schedule(at: EventLoop.shared.now + UInt64(limit * 1e9)) {
-            [unowned self] in
-            giveUp(after: limit)
-        }
+        startClock = StartClock(limit) { [unowned self] in giveUp(after: limit) }
     }
 
     private func giveUp(after limit: Double) {
-        guard !hasSaidReady else { return }
+        guard !hasSaidReady, !stopping.isStopping else { return }
         let late = manifests.compactMap { statuses[$0.name] }.filter { $0.state != .ready }
         let names = late.map { "\($0.name) (\($0.state.rawValue); \(why($0)))" }
         options.say(
             "not ready after \(Int(limit.rounded())) s: \(names.joined(separator: ", "))")
-        shutdown()
+        shutdown(failed: true)
     }
 
-    /// Ends the devices, the last first; the second call ends them at once.
-    func shutdown() {
-        supervisor.shutdown()
+    /// Ends the devices, the last first, and then the process. Does nothing the second time.
+    func shutdown(failed: Bool = false) {
+        if stopping.begin(failed: failed) { supervisor.shutdown() }
     }
 
     // MARK: - Time
@@ -120,6 +118,7 @@ final class House {
 
     func ready(_ plug: Plug) {
         guard let device = plug.device, let peer = plug.driver.peer else { return }
+        reports[device]?.becameReady()
         supervisor.ready(device, incarnation: plug.incarnation)
         hub.ready(peer)
     }
@@ -133,6 +132,7 @@ final class House {
     func refused(_ plug: Plug, _ reason: String) {
         guard let device = plug.device else { return }
         hub.report(device, KernelError(.malformed, "\(device): \(reason)"), flow: nil)
+        reports[device]?.refused(reason)
         complain("\(device): \(reason)")
     }
 
@@ -163,46 +163,25 @@ final class House {
     }
 
     private func announce(_ status: DeviceStatus) {
-        guard !hasSaidReady else { return }
+        guard !hasSaidReady, !stopping.isStopping else { return }
+        let program = "the device \(status.name) (\(reports[status.name]?.executable ?? ""))"
         if manifests.allSatisfy({ statuses[$0.name]?.state == .ready }) {
             hasSaidReady = true
+            startClock = nil
             options.say("ready pid=\(getpid()) socket=\(listener?.path.socket ?? "")")
             if options.isDetached { options.leaveTerminal() }
         } else if status.state == .failed {
-            options.say("the device \(status.name) does not start: \(why(status))")
-            shutdown()
+            options.say("\(program) does not start: \(why(status))")
+            shutdown(failed: true)
         } else if status.state == .waiting, !hasComplained {
             hasComplained = true
-            complain("the device \(status.name) did not start (\(why(status))); trying again")
+            complain("\(program) did not start: \(why(status)); trying again")
         }
     }
 
     /// What is known of the end of a device's process, in one line.
     private func why(_ status: DeviceStatus) -> String {
-        let parts = [status.reason.isEmpty ? status.lastExit : status.reason]
-        return (parts + status.errorLines.suffix(3)).joined(separator: "; ")
-    }
-}
-
-extension House: ListenerDelegate {
-    func listener(
-        _ listener: Listener, accepted socket: consuming OwnedDescriptor,
-        from peer: UnixSocket.Peer
-    ) {
-        guard clients.count < Self.clientLimit else {
-            return complain("\(clients.count) clients are connected: the next one is turned away")
-        }
-        let driver = CableDriver(hub: hub, device: nil, incarnation: 0, pid: getpid())
-        let plug = Plug(socket, driver: driver, device: nil, incarnation: 0, house: self)
-        clients[ObjectIdentifier(plug)] = plug
-        let deadline = EventLoop.shared.now + Self.greetingDeadline
-        EventLoop.shared.schedule(at: deadline) { [weak plug] in plug?.endUnlessGreeted() }
-    }
-
-    func listener(
-        _ listener: Listener, refused peer: UnixSocket.Peer?, because error: SocketError
-    ) {
-        complain("a connection was refused: \(error)")
+        reports[status.name]?.why(status) ?? status.reason
     }
 }
 
@@ -221,6 +200,7 @@ extension House: SupervisorDelegate {
     ) {
         guard let slot = hub.devices[device] else { return }
         hub.expect(slot)
+        reports[device]?.launched(at: Clock.monotonic)
         let driver = CableDriver(hub: hub, device: slot, incarnation: incarnation, pid: getpid())
         cables[device] = Plug(
             cable, driver: driver, device: device, incarnation: incarnation, house: self)
@@ -257,6 +237,7 @@ extension House: SupervisorDelegate {
     ) {
         dying = nil
         guard let plug = cable(of: device, incarnation) else { return }
+        reports[device]?.died(at: Clock.monotonic, hasGreeted: plug.driver.peer != nil)
         cables[device] = nil
         plug.close()
         turn()
@@ -318,7 +299,7 @@ extension House: SupervisorDelegate {
 
     func exited() {
         listener?.close()
-        exit(hasSaidReady ? 0 : 69)
+        exit(stopping.code)
     }
 
     func log(_ device: String, _ stream: LogStream, _ line: String) {

@@ -161,7 +161,6 @@ struct Options {
 
     /// Says a line to whoever started the kernel: on standard output, and where it asked for it.
     func say(_ line: String) {
-        let text = line + "\n"
-        _ = text.withCString { write(1, $0, strlen($0)) }
+        put(line + "\n", on: 1)
     }
 }

@@ -3,11 +3,12 @@ import UnixSocket
 
 /// Says what is wrong, in one line on standard error.
 func complain(_ line: String) {
-    let text = "concentric-kernel: \(line)\n"
-    _ = text.withCString { write(2, $0, strlen($0)) }
+    put("concentric-kernel: \(line)\n", on: 2)
 }
 
 signal(SIGPIPE, SIG_IGN)
+// What is made here and in devices is for this user, whatever the mask of who started them.
+umask(0o077)
 let words = Array(CommandLine.arguments.dropFirst())
 if words.contains("--help") {
     print(Options.usage)
