@@ -25,7 +25,6 @@ final class House {
     /// The device whose death is being handled.
     private var dying: String?
     private var hasSaidReady = false
-    private var hasComplained = false
     private var startClock: StartClock?
     private var armedFor = UInt64.max
     private var alarm: Timer?
@@ -73,9 +72,11 @@ final class House {
     private func giveUp(after limit: Double) {
         guard !hasSaidReady, !stopping.isStopping else { return }
         let late = manifests.compactMap { statuses[$0.name] }.filter { $0.state != .ready }
-        let names = late.map { "\($0.name) (\($0.state.rawValue); \(why($0)))" }
-        options.say(
-            "not ready after \(Int(limit.rounded())) s: \(names.joined(separator: ", "))")
+        let names = late.map { status in
+            let subject = reports[status.name]?.subject(status) ?? status.name
+            return "\(subject) is \(status.state.rawValue): \(why(status))"
+        }
+        options.say("not ready after \(Int(limit.rounded())) s: \(names.joined(separator: ", "))")
         shutdown(failed: true)
     }
 
@@ -133,7 +134,7 @@ final class House {
         guard let device = plug.device else { return }
         hub.report(device, KernelError(.malformed, "\(device): \(reason)"), flow: nil)
         reports[device]?.refused(reason)
-        complain("\(device): \(reason)")
+        log(device, .kernel, reason)
     }
 
     /// A connection has ended. A device's visits wait until its death is confirmed.
@@ -164,18 +165,17 @@ final class House {
 
     private func announce(_ status: DeviceStatus) {
         guard !hasSaidReady, !stopping.isStopping else { return }
-        let program = "the device \(status.name) (\(reports[status.name]?.executable ?? ""))"
         if manifests.allSatisfy({ statuses[$0.name]?.state == .ready }) {
             hasSaidReady = true
             startClock = nil
             options.say("ready pid=\(getpid()) socket=\(listener?.path.socket ?? "")")
             if options.isDetached { options.leaveTerminal() }
         } else if status.state == .failed {
-            options.say("\(program) does not start: \(why(status))")
+            let subject = reports[status.name]?.subject(status) ?? status.name
+            options.say("\(subject) does not start: \(why(status))")
             shutdown(failed: true)
-        } else if status.state == .waiting, !hasComplained {
-            hasComplained = true
-            complain("\(program) did not start: \(why(status)); trying again")
+        } else if let line = reports[status.name]?.firstFailure(status) {
+            complain(line)
         }
     }
 
@@ -304,6 +304,8 @@ extension House: SupervisorDelegate {
 
     func log(_ device: String, _ stream: LogStream, _ line: String) {
         guard stream == .kernel || !options.isDetached else { return }
+        // A device that fails in the same way again and again is told of once.
+        if stream == .kernel, reports[device]?.isNew(line) == false { return }
         complain("\(device): \(line)")
     }
 }

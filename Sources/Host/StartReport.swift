@@ -7,10 +7,14 @@ struct StartReport {
     let executable: String
     private var launchedAt: UInt64?
     private var isReady = false
-    /// Why the kernel cut the last process off.
+    /// Why the kernel cut the process off.
     private var refusal = ""
-    /// How far the last process came that died before it was ready.
+    /// What is known of the last death of a process that was not ready yet: why the kernel cut it
+    /// off, or how far it came.
     private var stage = ""
+    /// Since it was last ready.
+    private var said: Set<String> = []
+    private var isTold = false
 
     init(executable: String) {
         self.executable = executable
@@ -20,28 +24,47 @@ struct StartReport {
         launchedAt = now
         isReady = false
         refusal = ""
-        stage = ""
     }
 
-    mutating func becameReady() { isReady = true }
+    mutating func becameReady() {
+        isReady = true
+        stage = ""
+        said = []
+    }
 
     mutating func refused(_ reason: String) { refusal = reason }
 
     mutating func died(at now: UInt64, hasGreeted: Bool) {
-        guard let begun = launchedAt, !isReady else {
-            stage = ""
-            return
-        }
-        let tenths = (now - min(begun, now)) / 100_000_000
+        guard let begun = launchedAt, !isReady else { return }
+        launchedAt = nil
+        stage = refusal
+        guard refusal.isEmpty else { return }
+        let tenths = (now - min(begun, now) + 50_000_000) / 100_000_000
         let step = hasGreeted ? "it said hello and was not ready" : "it had not said hello"
         stage = "\(step) \(tenths / 10).\(tenths % 10) s after its start"
-        launchedAt = nil
+    }
+
+    /// Whether a line of the kernel about the device was not said since it was last ready.
+    mutating func isNew(_ line: String) -> Bool { said.insert(line).inserted }
+
+    /// The first failed start of the device, to be told at once; nil if there was none, or it has
+    /// been told.
+    mutating func firstFailure(_ status: DeviceStatus) -> String? {
+        let hasFailed =
+            status.state == .waiting || (status.state == .starting && !status.reason.isEmpty)
+        guard hasFailed, !isTold else { return nil }
+        isTold = true
+        return "\(subject(status)) did not start: \(why(status)); trying again"
+    }
+
+    func subject(_ status: DeviceStatus) -> String {
+        "the device \(status.name) (\(executable))"
     }
 
     /// Why the device is in its state, in one line.
     func why(_ status: DeviceStatus) -> String {
         let reason = status.reason.isEmpty ? status.lastExit : status.reason
-        let parts = [reason, refusal, stage].filter { !$0.isEmpty }
+        let parts = [reason, stage].filter { !$0.isEmpty }
         return (parts + status.errorLines.suffix(3)).joined(separator: "; ")
     }
 }
