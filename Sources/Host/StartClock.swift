@@ -1,7 +1,7 @@
 import Supervisor
 import UnixSocket
 
-/// Measures the start of all devices in the time in which the kernel itself ran: a stop by Ctrl-Z or
+/// Measures the start of all devices in time in which the kernel itself ran: a stop by Ctrl-Z or
 /// a laptop's sleep counts for nothing. Ends when it is let go of.
 @LoopActor
 final class StartClock {
