@@ -171,6 +171,7 @@ package final class Hub {
                     "\(device.name) leaves \(slot.name) unbound, which its manifest provides")
             }
         }
+        if peer.isCell { return try admit(peer, device, announced) }
         for binding in announced { try bind(binding, peer, device) }
         bindings.removeAll { names.contains($0.name) }
         bindings += announced
@@ -220,7 +221,7 @@ package final class Hub {
         return slot
     }
 
-    private func place(_ slot: SymbolSlot, _ peer: Peer) {
+    func place(_ slot: SymbolSlot, _ peer: Peer) {
         while peer.places.count <= slot.id { peer.places.append(-1) }
         peer.places[slot.id] = peer.placeCount
         peer.placeCount += 1
@@ -241,6 +242,7 @@ package final class Hub {
     /// The process serves: what waited for its device is delivered.
     package func ready(_ peer: Peer) {
         guard let device = peer.device else { return }
+        if peer.isCell { return cellReady(peer, device) }
         device.peer = peer
         device.refused = nil
         deliver(device)
