@@ -19,7 +19,8 @@ final class ChildProcess: Watcher {
     private var isReaped = false
 
     init(
-        _ spec: DeviceSpec, incarnation: Int, isCell: Bool, pid: Int32, handle: consuming OwnedDescriptor,
+        _ spec: DeviceSpec, incarnation: Int, isCell: Bool, pid: Int32,
+        handle: consuming OwnedDescriptor,
         lifeline: consuming OwnedDescriptor, page: consuming StatusPage, logs: [LogPump],
         ended: @escaping @LoopActor (ChildProcess) -> Void
     ) {

@@ -73,7 +73,8 @@ struct PolicyWorld {
         case .ping(_, let incarnation): done.append("ping \(incarnation)")
         case .cancel(_, _, let visit):
             done.append("cancel \(visit)")
-        case .settle(_, _, let visit, let verdict): done.append("\(Self.words[verdict] ?? "") \(visit)")
+        case .settle(_, _, let visit, let verdict):
+            done.append("\(Self.words[verdict] ?? "") \(visit)")
         case .buried: break
         case .refuse(_, let state): done.append("refuse \(state.rawValue)")
         case .show(_, let state, let reason):
