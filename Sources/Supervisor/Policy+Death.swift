@@ -151,7 +151,8 @@ extension PolicyDevice {
         return charge.weight >= PolicyNumbers.strikes ? .poisoned : .cell
     }
 
-    /// Charges a death to the visit; with several suspects nobody is charged, each is tried in a cell.
+    /// Charges a death to the visit; with several suspects nobody is charged, and each is tried in
+    /// a cell.
     private mutating func charge(
         _ process: PolicyProcess, _ accused: [OpenVisit], _ turn: inout PolicyTurn
     ) {

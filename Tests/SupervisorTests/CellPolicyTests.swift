@@ -52,8 +52,8 @@ import Testing
             shown: "ready"),
         Scenario(
             "a stop ends cells, too, and starts none",
-            "\(again), ready, cell, ready, cell, clear, stop, cell, die@4 KILL, "
-                + "wait 3", done: "drain 2, drain 3, kill 4, cell lost, term 2, term 3, kill 2, kill 3",
+            "\(again), ready, cell, ready, cell, clear, stop, cell, die@4 KILL, wait 3",
+            done: "drain 2, drain 3, kill 4, cell lost, term 2, term 3, kill 2, kill 3",
             shown: "draining: stop"),
         Scenario(
             "a shutdown ends cells, too",

@@ -8,7 +8,7 @@ import Testing
 /// |---|---|
 /// | `boot` `stop` `start` `restart` `swap` `kill` `shutdown` | as they say |
 /// | `cell` | a visit waits for a cell |
-/// | `ready` `eof` `drained` `emptied` | said by the newest process, or by process n with `ready@n` |
+/// | `ready` `eof` `drained` `emptied` | said by the newest process, or by n with `ready@n` |
 /// | `die KILL` `die 3` `die KILL memory` | a death by signal or exit; what was held goes with it |
 /// | `unspawned ENOENT` | the start failed |
 /// | `visit A#1 limit=3 once` | a delivery to the newest process |
