@@ -5,6 +5,7 @@ import UnixSocket
 struct StartReport {
     /// The path of its program.
     let executable: String
+    private var incarnation = 0
     private var launchedAt: UInt64?
     private var isReady = false
     /// Why the kernel cut the process off.
@@ -20,22 +21,27 @@ struct StartReport {
         self.executable = executable
     }
 
-    mutating func launched(at now: UInt64) {
+    mutating func launched(_ incarnation: Int, at now: UInt64) {
+        self.incarnation = incarnation
         launchedAt = now
         isReady = false
         refusal = ""
     }
 
-    mutating func becameReady() {
+    mutating func becameReady(_ incarnation: Int) {
+        guard incarnation == self.incarnation else { return }
         isReady = true
         stage = ""
         said = []
     }
 
-    mutating func refused(_ reason: String) { refusal = reason }
+    mutating func refused(_ incarnation: Int, _ reason: String) {
+        if incarnation == self.incarnation { refusal = reason }
+    }
 
-    mutating func died(at now: UInt64, hasGreeted: Bool) {
-        guard let begun = launchedAt, !isReady else { return }
+    /// Of a cell, nothing is kept.
+    mutating func died(_ incarnation: Int, at now: UInt64, hasGreeted: Bool) {
+        guard incarnation == self.incarnation, let begun = launchedAt, !isReady else { return }
         launchedAt = nil
         stage = refusal
         guard refusal.isEmpty else { return }

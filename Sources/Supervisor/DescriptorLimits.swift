@@ -3,8 +3,8 @@
 package enum DescriptorLimits {
     /// Of one process: its cable, its handle, its life line and two logs.
     package static let process = 5
-    /// Processes of one device at a time: the one that serves, its successor, and one beside them.
-    package static let processes = 3
+    /// Processes of one device at a time: the one that serves, its successor, and the hub's cells.
+    package static let processes = 6
     /// The log file of one device, and the next one while it is rotated.
     package static let log = 2
     /// A launch on top of what it leaves: the ends that the child gets, twice.

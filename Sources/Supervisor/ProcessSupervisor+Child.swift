@@ -18,11 +18,11 @@ extension ProcessSupervisor {
         seconds >= Double(limit) * 0.9 - 0.5
     }
 
-    func spawn(_ device: String, _ incarnation: Int) {
+    func spawn(_ device: String, _ incarnation: Int, isCell: Bool) {
         guard let entry = entries[device] else { return }
-        entries[device]?.isDirty = true
+        if !isCell { entries[device]?.isDirty = true }
         do throws(LaunchFailure) {
-            try launch(entry, incarnation)
+            try launch(entry, incarnation, isCell: isCell)
         } catch {
             // A want that lasts is tried again every second, and said once.
             if entry.launchFailure != error.message {
@@ -37,7 +37,9 @@ extension ProcessSupervisor {
         }
     }
 
-    private func launch(_ entry: Entry, _ incarnation: Int) throws(LaunchFailure) {
+    private func launch(
+        _ entry: Entry, _ incarnation: Int, isCell: Bool
+    ) throws(LaunchFailure) {
         var cable = try descriptors { () throws(SocketError) in try socketPair() }
         var life = try descriptors { () throws(SocketError) in try pipePair() }
         var out = try descriptors { () throws(SocketError) in try pipePair() }
@@ -73,14 +75,16 @@ extension ProcessSupervisor {
         ]
         children.append(
             ChildProcess(
-                entry.spec, incarnation: incarnation, pid: pid,
+                entry.spec, incarnation: incarnation, isCell: isCell, pid: pid,
                 handle: OwnedDescriptor(owning: handle), lifeline: life.takeSecond(), page: page,
                 logs: logs, ended: { [weak self] in self?.ended($0) }))
-        entries[entry.spec.name]?.starts += 1
-        entries[entry.spec.name]?.incarnation = incarnation
+        if !isCell {
+            entries[entry.spec.name]?.starts += 1
+            entries[entry.spec.name]?.incarnation = incarnation
+        }
         entries[entry.spec.name]?.launchFailure = ""
         delegate?.launched(
-            entry.spec.name, incarnation: incarnation, pid: pid, cable: ours)
+            entry.spec.name, incarnation: incarnation, isCell: isCell, pid: pid, cable: ours)
     }
 
     private func descriptors(
@@ -159,7 +163,7 @@ extension ProcessSupervisor {
         let logs = child.logs
         guard let result = child.reap() else { return }
         children.removeAll { $0 === child }
-        entries[child.device]?.errorLines = logs.flatMap(\.tail)
+        if !child.isCell { entries[child.device]?.errorLines = logs.flatMap(\.tail) }
         post(
             .died(
                 device: child.device, incarnation: child.incarnation,
@@ -178,10 +182,13 @@ extension ProcessSupervisor {
         return ExitReason(signal: SignalName.of(result.signal), memory: memory)
     }
 
-    func buried(_ device: String, _ incarnation: Int, _ death: Death) {
-        entries[device]?.lastExit = death.description
-        entries[device]?.isDirty = true
-        entries[device]?.log.add(incarnation, .kernel, "ended: \(death)")
+    func buried(_ device: String, _ incarnation: Int, _ death: Death, isCell: Bool) {
+        if !isCell {
+            entries[device]?.lastExit = death.description
+            entries[device]?.isDirty = true
+        }
+        entries[device]?.log.add(
+            incarnation, .kernel, "\(isCell ? "cell ended" : "ended"): \(death)")
         entries[device]?.log.flush()
         let settled = verdicts
         verdicts.removeAll(keepingCapacity: true)

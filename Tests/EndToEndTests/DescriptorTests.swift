@@ -49,7 +49,7 @@ extension EndToEnd {
         @Test func `a flood of connections starves no restart and is told why it waits`() throws {
             let instance = try Instance(zoo: Self.zoo, reference: false)
             defer { instance.end() }
-            let outcome = try up(instance, limit: 128)
+            let outcome = try up(instance, limit: 160)
             let kernel = try #require(Ready(outcome.out)?.pid, "\(outcome)")
             let watch = try Watch(instance, "Kernel.Devices")
             let start = Clock.now
@@ -62,7 +62,7 @@ extension EndToEnd {
                 strangers.append(stranger)
             }
             let message = try #require(refused)
-            for word in ["overloaded", "clients are connected", "128"] {
+            for word in ["overloaded", "clients are connected", "160"] {
                 #expect(message.contains(word), "\(message)")
             }
             #expect(strangers.count > 16)

@@ -15,7 +15,7 @@ import Testing
     }
 
     enum Step {
-        case launched, ready, greetedDeath, silentDeath
+        case launched, ready, greetedDeath, silentDeath, cell
         case refused(String)
     }
 
@@ -32,6 +32,11 @@ import Testing
             [.launched, .silentDeath, .launched],
             "exit 1; it had not said hello 1.5 s after its start; last"
         ),
+        // What a cell does says nothing about the device.
+        (
+            [.launched, .cell, .silentDeath, .launched, .cell],
+            "exit 1; it had not said hello 1.5 s after its start; last"
+        ),
         ([.launched, .ready, .greetedDeath], "exit 1; last"),
         ([.launched, .silentDeath, .launched, .ready, .silentDeath], "exit 1; last"),
         ([], "exit 1; last"),
@@ -42,11 +47,14 @@ import Testing
         var report = StartReport(executable: "/p")
         for step in Self.lives[index].steps {
             switch step {
-            case .launched: report.launched(at: 1_000_000_000)
-            case .ready: report.becameReady()
-            case .greetedDeath: report.died(at: 2_500_000_000, hasGreeted: true)
-            case .silentDeath: report.died(at: 2_500_000_000, hasGreeted: false)
-            case .refused(let reason): report.refused(reason)
+            case .launched: report.launched(1, at: 1_000_000_000)
+            case .ready: report.becameReady(1)
+            case .greetedDeath: report.died(1, at: 2_500_000_000, hasGreeted: true)
+            case .silentDeath: report.died(1, at: 2_500_000_000, hasGreeted: false)
+            case .cell:
+                report.becameReady(2)
+                report.died(2, at: 9_000_000_000, hasGreeted: true)
+            case .refused(let reason): report.refused(1, reason)
             }
         }
         #expect(
@@ -65,7 +73,7 @@ import Testing
     @Test func `a line is new once until the device was ready`() {
         var report = StartReport(executable: "/p")
         var answers = ["ended: exit 1", "ended: exit 1", "ended: exit 2"].map { report.isNew($0) }
-        report.becameReady()
+        report.becameReady(0)
         answers.append(report.isNew("ended: exit 1"))
         #expect(answers == [true, false, true, true])
     }
@@ -84,7 +92,7 @@ import Testing
         put("nowhere\n", on: -1)
     }
 
-    static let reserves: [(devices: Int, descriptors: Int)] = [(0, 48), (1, 65), (3, 99)]
+    static let reserves: [(devices: Int, descriptors: Int)] = [(0, 48), (1, 80), (3, 144)]
 
     @Test(arguments: 0..<reserves.count)
     func `what is kept for devices grows with their number`(_ index: Int) {
