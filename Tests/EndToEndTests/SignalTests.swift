@@ -119,6 +119,34 @@ extension EndToEnd {
             #expect(access(instance.socket, F_OK) != 0)
         }
 
+        @Test func `a stop of the kernel takes nothing from the time of a start`() throws {
+            let slow = Animal(
+                name: "slow", answers: ["echo"], executable: "slow", more: ["startSeconds": 2])
+            let instance = try Instance(zoo: [slow], reference: false)
+            defer { instance.end() }
+            let go = "\(instance.folder)/go"
+            let script = "\(instance.folder)/devices/slow/slow"
+            try Files.write(
+                """
+                #!/bin/sh
+                while [ ! -e \(go) ]; do sleep 0.05; done
+                exec \(Programs.zoo) "$@"
+                """, to: script)
+            chmod(script, 0o755)
+            let kernel = try Foreground(instance)
+            try Wait.until("it runs") { Proc.all.contains { $0.parent == kernel.command.pid } }
+            kernel.command.send(SIGSTOP)
+            // Longer than the device and all of the start may take.
+            usleep(4_500_000)
+            kernel.command.send(SIGCONT)
+            usleep(300_000)
+            try Files.write("", to: go)
+            try kernel.ready()
+            #expect(try instance.device("slow").restarts == 0)
+            kernel.command.send(SIGTERM)
+            #expect(try kernel.command.finish(within: 10).status == 0)
+        }
+
         @Test func `down twice and then a signal is still an end in order`() throws {
             let zoo = [
                 Animal(name: "gate", answers: ["gate"], more: ["drainSeconds": 2])
