@@ -239,8 +239,20 @@ extension EndToEnd {
         }
 
         @Test func `a permissive mask opens nothing to others`() throws {
-            let instance = try Instance()
+            // A device that does not think of it.
+            let maker = Animal(
+                name: "maker", answers: ["echo"], executable: "maker",
+                more: ["arguments": ["made", "Zoo.echo"]])
+            let instance = try Instance(zoo: [maker])
             defer { instance.end() }
+            let script = "\(instance.folder)/devices/maker/maker"
+            try Files.write(
+                """
+                #!/bin/sh
+                mkdir "$CONCENTRIC_DATA/folder"; echo > "$CONCENTRIC_DATA/folder/$1"; shift
+                exec \(Programs.zoo) "$@"
+                """, to: script)
+            chmod(script, 0o755)
             // A folder that was there before keeps its mode; what is made in it is closed.
             for folder in [instance.data, "\(instance.data)/old"] { mkdir(folder, 0o755) }
             let words = ([Programs.shell] + instance.upWords).joined(separator: " ")
@@ -260,7 +272,9 @@ extension EndToEnd {
             let all = try instance.start(
                 program: "/usr/bin/find", ["\(instance.folder)/concentric", instance.data]
             ).finish().out
-            for name in ["main.sock", "main.lock", "kernel.lock", "library.db", "kernel.log"] {
+            for name in [
+                "main.sock", "main.lock", "kernel.lock", "library.db", "kernel.log", "folder/made",
+            ] {
                 #expect(all.contains(name), "\(all)")
             }
             var status = stat()
