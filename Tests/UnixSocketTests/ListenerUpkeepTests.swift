@@ -159,6 +159,28 @@ struct ListenerUpkeepTests {
         }
     }
 
+    @Test @LoopActor func `a folder in its place that is open to others is used once it is closed`()
+        async throws
+    {
+        try await withDirectory { directory in
+            let path = try SocketPath(name: "test", runtimeDirectory: directory)
+            let door = Door()
+            let listener = try Listener(path: path, delegate: door)
+            rename(path.directory, path.directory + "-away")
+            mkdir(path.directory, 0o700)
+            chmod(path.directory, 0o755)
+            try await door.gate.until { door.losses.count == 1 }
+            #expect(door.losses[0].code == .unsafeDirectory)
+            #expect(FilePlace(path.lock) == nil && FilePlace(path.socket) == nil)
+            chmod(path.directory, 0o700)
+            try await door.gate.until { door.returns == 1 }
+            _ = try connect(path: path)
+            try await door.gate.until { door.peers.count == 1 }
+            listener.close()
+            door.connections.forEach { $0.close() }
+        }
+    }
+
     @Test @LoopActor func `a quiet folder wakes nobody`() async throws {
         try await withDirectory { directory in
             let path = try SocketPath(name: "test", runtimeDirectory: directory)
