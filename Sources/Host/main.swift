@@ -1,12 +1,6 @@
 import Glibc
 import UnixSocket
 
-/// Says what is wrong, in one line on standard error.
-func complain(_ line: String) {
-    let text = "concentric-kernel: \(line)\n"
-    _ = text.withCString { write(2, $0, strlen($0)) }
-}
-
 signal(SIGPIPE, SIG_IGN)
 let words = Array(CommandLine.arguments.dropFirst())
 if words.contains("--help") {
@@ -17,7 +11,7 @@ let options: Options
 do {
     options = try Options(words)
 } catch {
-    complain("\(error)")
+    sayOnError("\(error)")
     exit(64)
 }
 do {
@@ -27,7 +21,7 @@ do {
         Keeper.house = house
     }
 } catch {
-    complain("\(error)")
+    sayOnError("\(error)")
     exit(69)
 }
 
