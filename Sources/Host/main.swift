@@ -2,6 +2,8 @@ import Glibc
 import UnixSocket
 
 signal(SIGPIPE, SIG_IGN)
+// A log over a limit of the size of files costs lines, not the kernel.
+signal(SIGXFSZ, SIG_IGN)
 let words = Array(CommandLine.arguments.dropFirst())
 if words.contains("--help") {
     print(Options.usage)

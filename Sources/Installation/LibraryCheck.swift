@@ -10,7 +10,7 @@ package enum LibraryCheck {
     /// The libraries that are missing; nil if the loader cannot be asked.
     package static func missing(of program: ProgramFile) -> [String]? {
         guard case .program(_, let loader?) = program.kind else { return [] }
-        guard let text = answer(loader, ["--list", program.path]) else { return nil }
+        guard let text = answer(loader, [program.path]) else { return nil }
         return text.split(separator: "\n").compactMap { line in
             guard line.hasSuffix("=> not found") else { return nil }
             return line.split { $0 == " " || $0 == "\t" }.first.map(String.init)
@@ -30,10 +30,13 @@ package enum LibraryCheck {
         for end in ends { posix_spawn_file_actions_addclose(&actions, end) }
         let arguments: [UnsafeMutablePointer<CChar>?] = ([path] + words).map { strdup($0) } + [nil]
         defer { for word in arguments { free(word) } }
-        // A device is started with no other path of libraries than that of the system.
-        let nothing: [UnsafeMutablePointer<CChar>?] = [nil]
+        // As ldd(1) does it; and with no other path of libraries, for a device has none either.
+        let environment: [UnsafeMutablePointer<CChar>?] = [
+            strdup("LD_TRACE_LOADED_OBJECTS=1"), nil,
+        ]
+        defer { free(environment[0]) }
         var pid: pid_t = 0
-        let error = posix_spawn(&pid, path, &actions, nil, arguments, nothing)
+        let error = posix_spawn(&pid, path, &actions, nil, arguments, environment)
         close(ends[1])
         guard error == 0 else { return nil }
         let text = read(ends[0])

@@ -12,6 +12,12 @@ package struct ManifestSearch {
         package var manifest: Manifest
         package var file: String
         package var executable: String
+
+        package init(manifest: Manifest, file: String, executable: String) {
+            self.manifest = manifest
+            self.file = file
+            self.executable = executable
+        }
     }
 
     /// The first that there is: `--devices`, `$CONCENTRIC_DEVICES`, `devices/` in the ancestors of

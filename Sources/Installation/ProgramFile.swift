@@ -35,7 +35,9 @@ package struct ProgramFile: Sendable {
     package var problem: (what: String, advice: String)? {
         var status = stat()
         guard stat(path, &status) == 0 else {
-            return ("\(path): \(String(cString: strerror(errno)))", "build it, or mend `executable`")
+            return (
+                "\(path): \(String(cString: strerror(errno)))", "build it, or mend `executable`"
+            )
         }
         guard status.st_mode & S_IFMT == S_IFREG else {
             return ("\(path) is no file", "name a program in `executable`")
@@ -55,7 +57,9 @@ package struct ProgramFile: Sendable {
                 "build it for \(own)"
             )
         case .program(_, let loader?) where access(loader, X_OK) != 0:
-            return ("\(path) wants the loader \(loader)", "link it statically, or install \(loader)")
+            return (
+                "\(path) wants the loader \(loader)", "link it statically, or install \(loader)"
+            )
         case .program, .script: return nil
         }
     }

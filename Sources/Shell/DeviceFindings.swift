@@ -83,7 +83,9 @@ enum GrantFindings {
             findings += calls(of: manifest, symbols) + memory(of: manifest, regions)
         }
         guard findings.isEmpty else { return findings }
-        return [.ok(.grants, "every grant is met: \(symbols.count) symbols, \(regions.count) regions")]
+        return [
+            .ok(.grants, "every grant is met: \(symbols.count) symbols, \(regions.count) regions")
+        ]
     }
 
     private static func provided(_ devices: [Manifest]) -> [Finding] {

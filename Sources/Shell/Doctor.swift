@@ -14,9 +14,15 @@ enum Doctor {
         _ = try arguments.words(0...0, "[--devices DIR] [--data DIR] [--json]")
         let answer = await RunningKernel.ask(arguments.name, client: "doctor", patience: patience)
         var host = Value.null
-        if case .running(let kernel) = answer { host = kernel.host }
-        let folders = InstanceFolders(
-            name: arguments.name, given: arguments.option("--data") ?? host["data"]?.text)
+        var data = arguments.option("--data")
+        switch answer {
+        case .running(let kernel):
+            host = kernel.host
+            data = data ?? host["data"]?.text
+        case .silent(let pid): data = data ?? ProcessTable.data(of: pid)
+        case .absent, .refused: break
+        }
+        let folders = InstanceFolders(name: arguments.name, given: data)
         let devices = DeviceFindings(
             given: arguments.option("--devices") ?? host["devices"]?.text)
         var findings = EnvironmentFindings.all()

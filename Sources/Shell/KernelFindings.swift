@@ -52,7 +52,8 @@ enum VersionFindings {
             otherwise: .warn(
                 .versions, what,
                 build == kernel
-                    ? "see `concentric log \(name)`" : "build it anew and `concentric restart \(name)`"))
+                    ? "see `concentric log \(name)`"
+                    : "build it anew and `concentric restart \(name)`"))
     }
 }
 
@@ -74,7 +75,8 @@ enum LeftoverFindings {
         }
         findings += [lock(folders.lock, "of the data", kernel)].compactMap { $0 }
         findings += processes(folders.data, kernel)
-        return findings.isEmpty ? [.ok(.leftovers, "nothing is left of an earlier kernel")] : findings
+        return findings.isEmpty
+            ? [.ok(.leftovers, "nothing is left of an earlier kernel")] : findings
     }
 
     private static func socket(_ path: SocketPath, _ answer: RunningKernel.Answer) -> Finding? {

@@ -42,7 +42,9 @@ struct LogEntry: Equatable {
         let name = Output.coloured(Output.plain(who), Self.colour(of: device))
         let body = Output.plain(String(text.map { $0 == "\t" ? " " : $0 }))
         let time = Output.coloured(DateText.print(at) ?? "-", .grey)
-        return "\(time) \(name) \(stream) "
+        // What the kernel says of itself has no stream.
+        let source = incarnation == 0 && stream == "kernel" ? "" : "\(stream) "
+        return "\(time) \(name) \(source)"
             + (stream == "err" ? Output.coloured(body, .yellow) : body)
     }
 

@@ -9,7 +9,9 @@ final class LogTail {
     private let path: String
     private var file: Int32 = -1
     private var identity: Identity?
-    /// The file that was last seen aside; what it holds has been read.
+    /// The file that was last seen aside; what it holds has been read. It stays open, so that no
+    /// other file can get its number.
+    private var asideFile: Int32 = -1
     private var aside: Identity?
     private var partial: [UInt8] = []
     private var latest: Int64 = 0
@@ -32,13 +34,14 @@ final class LogTail {
         path = "\(folder)/\(device).log"
     }
 
-    deinit { if file >= 0 { close(file) } }
+    deinit {
+        for file in [file, asideFile] where file >= 0 { close(file) }
+    }
 
     /// Everything that is there: the file that was put aside, then the file.
     func readAll() -> [LogEntry] {
         open()
-        aside = Self.identity(of: path + ".1")
-        if aside != identity { readAside() }
+        if Self.identity(of: path + ".1") != identity { readAside() }
         readToEnd()
         return take()
     }
@@ -55,9 +58,13 @@ final class LogTail {
             }
             endLine()
             let beside = Self.identity(of: path + ".1")
-            // A whole file came and went in between.
-            if identity != nil, beside != identity, beside != aside { readAside() }
-            aside = beside
+            if beside != nil, beside == identity {
+                setAside(file, identity)
+                file = -1
+            } else if identity != nil, beside != aside {
+                // A whole file came and went in between.
+                readAside()
+            }
             open()
         }
         return take()
@@ -106,14 +113,20 @@ final class LogTail {
     private func readAside() {
         let current = file
         file = Glibc.open(path + ".1", O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        if file >= 0 {
-            var status = stat()
-            if fstat(file, &status) == 0 { skip(status.st_size) }
+        var status = stat()
+        if file >= 0, fstat(file, &status) == 0 {
+            skip(status.st_size)
             readToEnd()
             endLine()
-            close(file)
+            setAside(file, Identity(device: status.st_dev, inode: status.st_ino))
         }
         file = current
+    }
+
+    private func setAside(_ file: Int32, _ identity: Identity?) {
+        if asideFile >= 0 { close(asideFile) }
+        asideFile = file
+        aside = identity
     }
 
     private func readToEnd() {

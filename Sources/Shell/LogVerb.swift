@@ -84,7 +84,10 @@ enum LogVerb {
                 devices = kernel.host["devices"]?.text
                 names.formUnion(kernel.devices.compactMap { $0["name"]?.text })
             case .silent(let pid):
-                Output.complain("log: the kernel (process \(pid)) does not answer; this is \(folder)")
+                let data = ProcessTable.data(of: pid)
+                folder = InstanceFolders(name: arguments.name, given: data).logs
+                Output.complain(
+                    "log: the kernel (process \(pid)) does not answer; this is \(folder)")
             case .absent, .refused: break
             }
         }

@@ -51,6 +51,20 @@ enum ProcessTable {
         return " (\(name.filter { !$0.isNewline }))"
     }
 
+    /// The folder of data that a kernel was told on its command line, for one that does not answer.
+    static func data(of kernel: Int32) -> String? {
+        guard let text = SystemFile.text("/proc/\(kernel)/cmdline") else { return nil }
+        let words = text.split(separator: "\0")
+        guard let option = words.lastIndex(of: "--data"), words.indices.contains(option + 1) else {
+            return nil
+        }
+        let path = String(words[option + 1])
+        guard !path.hasPrefix("/") else { return path }
+        let resolved = realpath("/proc/\(kernel)/cwd/\(path)", nil)
+        defer { free(resolved) }
+        return resolved.map { String(cString: $0) }
+    }
+
     private static func state(of pid: Int32) -> Substring {
         fields(of: pid)?.first ?? ""
     }

@@ -101,7 +101,8 @@ enum SystemFindings {
                 "by which deaths are seen"),
             need(
                 MachineOffers.hasMemoryFiles, "memory file (memfd)", "in which status pages are"),
-            need(MachineOffers.hasFileWatches, "file watch (inotify)", "by which logs are followed"),
+            need(
+                MachineOffers.hasFileWatches, "file watch (inotify)", "by which logs are followed"),
             .check(
                 MachineOffers.hasSystemCallFilters, ok: .ok(.system, "filter of system calls"),
                 otherwise: .warn(

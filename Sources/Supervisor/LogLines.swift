@@ -72,7 +72,7 @@ struct LogLines {
     private mutating func say(_ mark: String, _ emit: (String) -> Void) {
         rate.count(partial.count)
         // A device's bytes must not steer the terminal that shows them.
-        for index in partial.indices 
+        for index in partial.indices
         where partial[index] < 32 && partial[index] != 9 || partial[index] == 127 {
             partial[index] = UInt8(ascii: "?")
         }

@@ -38,7 +38,9 @@ import Values
         #expect(manifest.pure)
         #expect(manifest.regions.map(\.name) == ["W"])
         #expect(manifest.regions.first?.initial == .map(["n": 1]))
-        #expect(manifest.limits == Manifest.Limits(memory: 1_000, cpuSeconds: 2, descriptors: 3, core: 0))
+        #expect(
+            manifest.limits
+                == Manifest.Limits(memory: 1_000, cpuSeconds: 2, descriptors: 3, core: 0))
         #expect(manifest.startSeconds == 20)
         #expect(manifest.drainSeconds == 0.5)
         #expect((manifest.provides, manifest.calls) == (["D.x"], ["E.*"]))
@@ -51,7 +53,8 @@ import Values
         (#"{"name": "../up"}"#, ["name"]),
         (#"{"name": "kernel"}"#, ["name", "“kernel”", "another name"]),
         (#"{"name": "-f"}"#, ["name", "“-f”", "option"]), (#"{"name": ".."}"#, ["name"]),
-        (#"{"name": "a\u0000b"}"#, ["name"]), (#"{"name": "é"}"#, ["name"]), (#"{"name": 7}"#, ["name", "text"]),
+        (#"{"name": "a\u0000b"}"#, ["name"]), (#"{"name": "é"}"#, ["name"]),
+        (#"{"name": 7}"#, ["name", "text"]),
         (#"{"name": "d", "nmae": "e"}"#, ["“nmae”", "provides"]),
         (#"{"name": "d", "zeta": 1, "alpha": 2}"#, ["“alpha”, “zeta”"]),
         (#"{"name": "d", "role": "actor"}"#, ["role", "device or presentation", "actor"]),
