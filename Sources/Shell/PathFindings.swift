@@ -46,10 +46,14 @@ enum PathFindings {
                 return .fail(.paths, "\(path) is no folder", "say --data with another one")
             }
             let parent = nearest(path) ?? "/"
+            let isFolder = ManifestSearch.isDirectory(parent)
             return .check(
-                access(parent, W_OK) == 0, ok: .ok(.paths, "\(path) is made when a kernel starts"),
+                isFolder && access(parent, W_OK) == 0,
+                ok: .ok(.paths, "\(path) is made when a kernel starts"),
                 otherwise: .fail(
-                    .paths, "\(path) cannot be made: \(parent) is not writable",
+                    .paths,
+                    "\(path) cannot be made: \(parent) is "
+                        + (isFolder ? "not writable" : "no folder"),
                     "say --data, or set XDG_DATA_HOME"))
         }
         return .check(

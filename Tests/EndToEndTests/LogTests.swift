@@ -160,14 +160,22 @@ extension EndToEnd {
         }
 
         @Test func `a disk that takes nothing costs lines and nothing else`() throws {
-            try Instance.with(zoo: Self.zoo, reference: false) { instance in
+            let instance = try Instance(zoo: Self.zoo, reference: false)
+            defer { instance.end() }
+            mkdir(instance.data, 0o700)
+            mkdir(folder(instance), 0o700)
+            let old = "2026-01-01T00:00:00.000Z #1 out \(String(repeating: "o", count: 5_000))\n"
+            try Files.write(old, to: "\(folder(instance))/steady.log")
+            try instance.up()
+            do {
                 let watch = try Watch(instance, "Kernel.Devices")
                 func limit(_ size: String) throws {
                     let words = ["--pid", "\(instance.kernel)", "--fsize=\(size):"]
                     let outcome = try instance.start(program: "/usr/bin/prlimit", words).finish()
                     guard outcome.succeeded else { throw Failure("prlimit: \(outcome)") }
                 }
-                try limit("1")
+                // No less than a status page has, which is a file too, though not on the disk.
+                try limit("4096")
                 for number in 1...3 {
                     let row = try watch.device("steady") {
                         $0.state == "ready" && $0.incarnation >= number

@@ -45,7 +45,9 @@ extension World {
                 told(command.who, .failure(error))
             }
         }
-        for device in hub.devices.values { fullest = max(fullest, device.waiting.count) }
+        for device in hub.devices.values {
+            fullest = max(fullest, device.waiting.count + device.apart.count)
+        }
         for lane in hub.lanes.values {
             let running = lane.queue.filter(\.running)
             if running.count > 1 { breach("two commands of a lane run at once") }
@@ -138,6 +140,7 @@ extension World {
         for device in hub.devices.values where !device.waiting.isEmpty || device.waitingBytes != 0 {
             breach("\(device.name) still holds \(device.waitingBytes) waiting bytes")
         }
+        checkCells()
         for lane in hub.lanes.values where !lane.queue.isEmpty || lane.bytes != 0 {
             breach("the lane \(lane.name) still holds \(lane.bytes) bytes")
         }
