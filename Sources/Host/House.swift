@@ -154,14 +154,7 @@ final class House {
 
     private func show() {
         let rows = manifests.compactMap { statuses[$0.name] }.map { status in
-            Value.map([
-                "name": .text(status.name), "state": .text(status.state.rawValue),
-                "pid": status.pid > 0 ? .int(Int64(status.pid)) : .null,
-                "incarnation": .int(Int64(status.incarnation)),
-                "restarts": .int(Int64(status.restarts)), "lastExit": .text(status.lastExit),
-                "reason": .text(status.reason),
-                "build": cables[status.name]?.driver.build.map { .text($0) } ?? .null,
-            ])
+            row(of: status, build: cable(of: status.name, status.incarnation)?.driver.build)
         }
         hub.set(region: "Kernel.Devices", .array(rows))
     }

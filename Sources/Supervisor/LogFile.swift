@@ -68,31 +68,29 @@ package final class LogFile {
             let lost = "[\(lostLines) lines are missing: the log could not be written]"
             text += Array("\(Self.stamp()) #0 kernel \(lost)\n".utf8)
         }
-        guard write(text, to: number) else {
+        guard write(text, to: number).isEmpty else {
             lostLines += pendingLines
             return
         }
-        lostLines = 0
-        _ = write(pending, to: number)
+        lostLines = write(pending, to: number).count { $0 == 10 }
     }
 
-    /// - Returns: false if a part could not be written; its lines are counted.
-    private func write(_ bytes: [UInt8], to number: Int32) -> Bool {
+    /// - Returns: what could not be written.
+    private func write(_ bytes: [UInt8], to number: Int32) -> ArraySlice<UInt8> {
         var rest = bytes[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Glibc.write(number, $0.baseAddress, $0.count) }
             if count < 0, errno == EINTR { continue }
             guard count > 0 else {
-                lostLines += rest.count { $0 == 10 }
                 trouble("cannot be written: \(SocketError.text(of: errno))")
-                return false
+                return rest
             }
             size += count
             rest = rest.dropFirst(count)
             isMidLine = bytes[rest.startIndex - 1] != 10
         }
         if !bytes.isEmpty { isTroubled = false }
-        return true
+        return rest
     }
 
     private func trouble(_ what: String) {
