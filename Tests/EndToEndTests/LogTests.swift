@@ -194,6 +194,37 @@ extension EndToEnd {
             }
         }
 
+        @Test func `colours are for terminals alone, and for none that objects`() throws {
+            try Instance.with(zoo: Self.zoo, reference: false) { instance in
+                for (variables, isColoured) in [
+                    (["TERM": "xterm"], true), (["TERM": "xterm", "NO_COLOR": "1"], false),
+                    (["TERM": "xterm", "NO_COLOR": ""], true), (["TERM": "dumb"], false),
+                    ([:], false),
+                ] {
+                    // What unlockpt and ptsname do, which Glibc shows to GNU sources only.
+                    let terminal = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
+                    defer { close(terminal) }
+                    var locked: Int32 = 0
+                    var index: UInt32 = 0
+                    guard ioctl(terminal, UInt(0x4004_5431), &locked) == 0,
+                        ioctl(terminal, UInt(0x8004_5430), &index) == 0
+                    else { throw Failure("no terminal") }
+                    let end = open("/dev/pts/\(index)", O_RDWR | O_NOCTTY | O_CLOEXEC)
+                    defer { close(end) }
+                    let log = try instance.start(
+                        ["log", "kernel"], output: end, variables: variables)
+                    #expect(try log.finish().succeeded)
+                    var block = [UInt8](repeating: 0, count: 16 << 10)
+                    guard Wait.readable(terminal, until: Clock.now + 5) else {
+                        throw Failure("silent")
+                    }
+                    let count = max(0, read(terminal, &block, block.count))
+                    #expect(count > 0)
+                    #expect(block[..<count].contains(0x1B) == isColoured, "\(variables)")
+                }
+            }
+        }
+
         @Test func `no device is named like the kernel, or like an option`() throws {
             for name in ["kernel", "-f"] {
                 let instance = try Instance(zoo: [Animal(name: "zoo")], reference: false)

@@ -33,6 +33,29 @@ extension EndToEnd {
             }
         }
 
+        @Test func `the kernel says what it is and where its files are`() throws {
+            try Instance.with(zoo: Self.zoo, reference: false) { instance in
+                let host = try instance.json("buffer", "Kernel.Host")["value"] ?? .null
+                let members = [
+                    "pid", "build", "wire", "instance", "socket", "data", "logs", "devices",
+                    "startedAt", "descriptors",
+                ]
+                #expect(host.map.map { Set($0.keys) } == Set(members))
+                #expect(host["pid"]?.int == Int64(instance.kernel))
+                #expect(host["build"]?.text == Program.build)
+                #expect(host["wire"]?.int == Int64(Program.wire))
+                #expect(host["instance"] == "main")
+                #expect(host["socket"]?.text == instance.socket)
+                #expect(host["data"]?.text == instance.data)
+                #expect(host["logs"]?.text == "\(instance.data)/log")
+                #expect(host["devices"]?.text == "\(instance.folder)/devices")
+                #expect(host["startedAt"]?.date != nil)
+                let descriptors = host["descriptors"] ?? .null
+                #expect((descriptors["soft"]?.int ?? 0) > 0)
+                #expect((descriptors["hard"]?.int ?? 0) >= (descriptors["soft"]?.int ?? 0))
+            }
+        }
+
         @Test func `a device that does not come back is told with its reason`() throws {
             let wall = "/tmp/ce-operator-\(getpid())"
             Files.remove(wall)
