@@ -6,6 +6,8 @@ import Glibc
 extension Zoo {
     /// Takes so many MiB of memory and writes to all of it; what it has taken.
     static let hoard = Symbol<Int, Int>("Zoo.hoard", .replayable)
+    /// Takes so many MiB of memory in one piece; what it has taken.
+    static let swell = Symbol<Int, Int>("Zoo.swell", .replayable)
     /// Uses the processor and nothing else.
     static let burn = Symbol<Void, Void>(
         "Zoo.burn", .replayable.limits(attempt: 30_000, deadline: 120_000))
@@ -16,6 +18,9 @@ extension Zoo {
 extension Handlers {
     static let limits: [String: @LoopActor (Bindings) -> Void] = [
         Zoo.hoard.name: { $0.bind(Zoo.hoard) { _, size in hoard(size) } },
+        Zoo.swell.name: {
+            $0.bind(Zoo.swell) { _, size in [UInt8](repeating: 7, count: size << 20).count >> 20 }
+        },
         Zoo.burn.name: { $0.bind(Zoo.burn) { _, _ in burn() } },
         Zoo.collect.name: { $0.bind(Zoo.collect) { _, _ in collect() } },
     ]

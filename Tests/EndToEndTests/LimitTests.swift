@@ -9,19 +9,22 @@ extension EndToEnd {
             Animal(name: "greedy", answers: answers, more: ["limits": .map(limits)])
         }
 
-        @Test func `a device over its memory says so, and the visit pays`() throws {
-            let zoo = [animal(["hoard"], ["memory": .int(1 << 30)])]
+        /// Memory piece by piece, until what is there is the limit; and in one piece, which is
+        /// refused while little is there.
+        @Test(arguments: ["hoard", "swell"])
+        func `a device over its memory says so, and the visit pays`(symbol: String) throws {
+            let zoo = [animal([symbol], ["memory": .int(1 << 30)])]
             try Instance.with(zoo: zoo, reference: false) { instance in
-                #expect(try instance.run("call", "Zoo.hoard", "8").out == "8\n")
-                let watch = try Watch(instance, "Kernel.Devices")
-                let call = try instance.run("call", "Zoo.hoard", "4000")
+                #expect(try instance.run("call", "Zoo.\(symbol)", "8").out == "8\n")
+                let call = try instance.run("call", "Zoo.\(symbol)", "4000")
                 #expect(call.status == 70)
                 #expect(call.err.contains("poisoned"), "\(call)")
+                let watch = try Watch(instance, "Kernel.Devices")
                 let row = try watch.device("greedy", within: 20) {
                     $0.state == "ready" && $0.restarts == 1
                 }
                 #expect(row.lastExit.hasPrefix("memory (signal "), "\(row)")
-                #expect(try instance.run("call", "Zoo.hoard", "8").out == "8\n")
+                #expect(try instance.run("call", "Zoo.\(symbol)", "8").out == "8\n")
                 let log = try instance.run("log", "greedy").out
                 let ends = log.split(separator: "\n").filter {
                     $0.contains("ended: memory (signal ")

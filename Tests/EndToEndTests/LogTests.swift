@@ -166,11 +166,16 @@ extension EndToEnd {
             mkdir(folder(instance), 0o700)
             let old = "2026-01-01T00:00:00.000Z #1 out \(String(repeating: "o", count: 5_000))\n"
             try Files.write(old, to: "\(folder(instance))/steady.log")
-            try instance.up()
+            // Whoever runs the tests may ignore the signal that comes with the refusal.
+            let up = try instance.start(
+                program: "/usr/bin/env",
+                ["--default-signal=XFSZ", Programs.shell] + instance.upWords
+            ).finish()
+            guard let kernel = Ready(up.out)?.pid else { throw Failure("\(up)") }
             do {
                 let watch = try Watch(instance, "Kernel.Devices")
                 func limit(_ size: String) throws {
-                    let words = ["--pid", "\(instance.kernel)", "--fsize=\(size):"]
+                    let words = ["--pid", "\(kernel)", "--fsize=\(size):"]
                     let outcome = try instance.start(program: "/usr/bin/prlimit", words).finish()
                     guard outcome.succeeded else { throw Failure("prlimit: \(outcome)") }
                 }
