@@ -76,6 +76,12 @@ struct LogLines {
         where partial[index] < 32 && partial[index] != 9 || partial[index] == 127 {
             partial[index] = UInt8(ascii: "?")
         }
+        // The control characters above ASCII have two bytes.
+        for index in partial.indices.dropFirst()
+        where partial[index - 1] == 0xC2 && (0x80...0x9F).contains(partial[index]) {
+            partial[index - 1] = UInt8(ascii: "?")
+            partial[index] = UInt8(ascii: "?")
+        }
         emit(String(decoding: partial, as: UTF8.self) + mark)
         partial.removeAll(keepingCapacity: true)
     }
