@@ -91,3 +91,23 @@ import UnixSocket
         try await world.close()
     }
 }
+
+/// Who pays for a SIGKILL.
+@Suite struct EarnedKillTests {
+    static let rows: [(exit: ExitReason, payer: Payer, withVisit: Payer)] = [
+        (ExitReason(signal: "KILL"), .outside, .outside),
+        (ExitReason(signal: "KILL", memory: true), .own, .visit),
+        (ExitReason(signal: "KILL", processorTime: true), .own, .visit),
+        (ExitReason(signal: "XCPU", processorTime: true), .own, .visit),
+        (ExitReason(signal: "TRAP", memory: true), .own, .visit),
+    ]
+
+    @Test(arguments: 0..<rows.count)
+    func `a kill that a limit made is the device's own doing`(_ index: Int) {
+        let row = Self.rows[index]
+        var process = PolicyProcess(incarnation: 1, moved: 0)
+        process.wasReady = true
+        #expect(Payer(process, row.exit, hasSuspects: false) == row.payer)
+        #expect(Payer(process, row.exit, hasSuspects: true) == row.withVisit)
+    }
+}
