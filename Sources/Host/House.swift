@@ -1,6 +1,7 @@
 import Control
 import Driver
 import Glibc
+import Installation
 import Kernel
 import Supervisor
 import UnixSocket
@@ -16,7 +17,7 @@ final class House {
     private var listener: Listener?
     private(set) var stopping: Stopping!
     let door: Door
-    private let manifests: [Manifest]
+    let manifests: [Manifest]
     /// The cables of the processes of each device that run now: the one that serves, and cells.
     private var cables: [String: [Plug]] = [:]
     var clients: [ObjectIdentifier: Plug] = [:]
@@ -36,7 +37,7 @@ final class House {
         self.options = options
         let search = try ManifestSearch(
             given: options.devices, environment: Options.environment("CONCENTRIC_DEVICES"),
-            executable: Options.executable)
+            executable: InstanceFolders.program)
         let found = try search.manifests()
         manifests = found.map(\.manifest).filter { $0.role == .device }
         door = try Door(devices: manifests.count)
@@ -57,6 +58,8 @@ final class House {
         for spec in specs { reports[spec.name] = StartReport(executable: spec.executable) }
         supervisor = ProcessSupervisor(specs, delegate: self, logs: options.logDirectory)
         try options.lockData()
+        KernelLog.open(in: options.logDirectory, name: Manifest.kernelName)
+        declareHost(socket: listener?.path.socket ?? "", devices: search.directory)
         declareOperators()
         hub.observer = self
     }
@@ -133,7 +136,8 @@ final class House {
         guard let device = plug.device else { return }
         hub.report(device, KernelError(.malformed, "\(device): \(reason)"), flow: nil)
         reports[device]?.refused(plug.incarnation, reason)
-        log(device, .kernel, reason)
+        let line = "\(device): \(reason)"
+        if reports[device]?.isNew(line) != false { complain(line) }
     }
 
     /// A connection has ended. A device's visits wait until its death is confirmed.
@@ -152,12 +156,7 @@ final class House {
 
     private func show() {
         let rows = manifests.compactMap { statuses[$0.name] }.map { status in
-            Value.map([
-                "name": .text(status.name), "state": .text(status.state.rawValue),
-                "pid": status.pid > 0 ? .int(Int64(status.pid)) : .null,
-                "incarnation": .int(Int64(status.incarnation)),
-                "restarts": .int(Int64(status.restarts)), "lastExit": .text(status.lastExit),
-            ])
+            row(of: status, build: cable(of: status.name, status.incarnation)?.driver.build)
         }
         hub.set(region: "Kernel.Devices", .array(rows))
     }
@@ -168,7 +167,7 @@ final class House {
             hasSaidReady = true
             startClock = nil
             options.say("ready pid=\(getpid()) socket=\(listener?.path.socket ?? "")")
-            if options.isDetached { options.leaveTerminal() }
+            if options.isDetached { KernelLog.current?.takeStreams() }
         } else if status.state == .failed {
             let subject = reports[status.name]?.subject(status) ?? status.name
             options.say("\(subject) does not start: \(why(status))")
@@ -336,9 +335,10 @@ extension House: SupervisorDelegate {
     }
 
     func log(_ device: String, _ stream: LogStream, _ line: String) {
-        guard stream == .kernel || !options.isDetached else { return }
+        // It is in the device's log; here it is only for whoever looks on.
+        guard !options.isDetached else { return }
         // A device that fails in the same way again and again is told of once.
         if stream == .kernel, reports[device]?.isNew(line) == false { return }
-        complain("\(device): \(line)")
+        sayOnError("\(device): \(line)")
     }
 }

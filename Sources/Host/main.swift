@@ -1,12 +1,9 @@
 import Glibc
 import UnixSocket
 
-/// Says what is wrong, in one line on standard error.
-func complain(_ line: String) {
-    put("concentric-kernel: \(line)\n", on: 2)
-}
-
 signal(SIGPIPE, SIG_IGN)
+// A log over a limit of the size of files costs lines, not the kernel.
+signal(SIGXFSZ, SIG_IGN)
 // What is made here and in devices is for this user, whatever the mask of who started them.
 umask(0o077)
 let words = Array(CommandLine.arguments.dropFirst())
@@ -18,7 +15,7 @@ let options: Options
 do {
     options = try Options(words)
 } catch {
-    complain("\(error)")
+    sayOnError("\(error)")
     exit(64)
 }
 do {
@@ -28,7 +25,7 @@ do {
         Keeper.house = house
     }
 } catch {
-    complain("\(error)")
+    sayOnError("\(error)")
     exit(69)
 }
 

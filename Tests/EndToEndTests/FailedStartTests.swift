@@ -49,7 +49,7 @@ extension EndToEnd {
                 why: ["/tmp", "Permission denied", "it is a directory"]),
             made("closed", ["Permission denied", "0644"], "echo > program; chmod 644 program"),
             made(
-                "foreign", ["Exec format error", "no program of this machine"],
+                "foreign", ["Exec format error", "machine 2, this machine is"],
                 // The header of a program for a machine of another kind: e_machine is 2, SPARC.
                 """
                 cp /bin/true program
