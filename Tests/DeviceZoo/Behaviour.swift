@@ -70,7 +70,7 @@ enum Behaviour: String, CaseIterable {
             print("The zoo \u{1}\u{2}\u{0} is opening", terminator: "\n\n")
             fflush(nil)
             complain("and says so twice")
-        case .older, .newer, .extended, .liar, .greets, .babbling: RawCable.run(behaviour)
+        case .older, .newer, .extended, .liar, .greets, .babbling: RawCable.run(behaviour, names)
         case .daemon: leave(names)
         }
         serve(names)

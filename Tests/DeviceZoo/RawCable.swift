@@ -7,19 +7,20 @@ import Wire
 enum RawCable {
     static let descriptor: Int32 = 3
 
-    static func run(_ behaviour: Behaviour) -> Never {
+    /// - Parameter names: what its hello announces, and nobody answers.
+    static func run(_ behaviour: Behaviour, _ names: [String]) -> Never {
         let writer = CBORWriter()
         switch behaviour {
-        case .older: writer.hello(hello { $0["wire"] = 0 })
-        case .newer: writer.hello(hello { $0["wire"] = 4_000_000_000 })
-        case .liar: writer.hello(hello { $0["name"] = "steady" })
+        case .older: writer.hello(hello(names) { $0["wire"] = 0 })
+        case .newer: writer.hello(hello(names) { $0["wire"] = 4_000_000_000 })
+        case .liar: writer.hello(hello(names) { $0["name"] = "steady" })
         case .extended:
             writer.hello(
-                hello {
+                hello(names) {
                     $0["colour"] = ["red", 7]
                     $0["build"] = "from tomorrow"
                 })
-        case .greets: writer.hello(hello { _ in })
+        case .greets: writer.hello(hello(names) { _ in })
         default: break
         }
         send(behaviour == .babbling ? Array("GET / HTTP/1.1\r\n\r\n".utf8) : writer.bytes)
@@ -27,13 +28,43 @@ enum RawCable {
             writer.reset()
             writer.ready()
             send(writer.bytes)
+            answerPings()
         }
         // Who is refused stays all the same, and reads nothing more.
         while true { pause() }
     }
 
-    private static func hello(_ change: (inout [String: Value]) -> Void) -> Value {
-        var map = Hello(name: Place.name, bindings: []).value.map ?? [:]
+    /// All that a device without visits and without a status page owes the kernel.
+    private static func answerPings() {
+        let writer = CBORWriter()
+        var held: [UInt8] = []
+        var block = [UInt8](repeating: 0, count: 4_096)
+        while true {
+            let count = read(descriptor, &block, block.count)
+            guard count > 0 else { exit(0) }
+            held += block[..<count]
+            let taken = held.withUnsafeBytes { bytes in
+                var offset = 0
+                while case .body(let body, let end) = Frame.next(in: bytes, at: offset) {
+                    offset = end
+                    guard case .ping(let number)? = try? KernelMessage(body) else { continue }
+                    writer.reset()
+                    writer.pong(number)
+                    send(writer.bytes)
+                }
+                return offset
+            }
+            held.removeFirst(taken)
+        }
+    }
+
+    private static func hello(
+        _ names: [String], _ change: (inout [String: Value]) -> Void
+    ) -> Value {
+        let bindings = names.map {
+            Hello.Announcement(name: $0, traits: .replayable, stages: nil, last: false)
+        }
+        var map = Hello(name: Place.name, bindings: bindings).value.map ?? [:]
         change(&map)
         return .map(map)
     }
