@@ -65,7 +65,8 @@ public final class Bindings {
 
     init() {}
 
-    /// Does something when this process is ready, outside of any flow.
+    /// Does something when this process is ready, outside of any flow; not in a cell, a process
+    /// that the kernel starts beside this device's own to try one suspected visit apart.
     public func onReady(_ starter: @escaping @LoopActor (Start) -> Void) {
         starters.append(starter)
     }

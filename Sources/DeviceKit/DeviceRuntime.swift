@@ -26,6 +26,7 @@ final class DeviceRuntime: LinkDelegate {
     private let page = StatusPage()
     private let coding = CBORCoding()
     private var link: Link?
+    private var isCell = false
     private var epoch: UInt64 = 0
     /// Pieces of work after which answers are sent although more work is there.
     private static let batch = 16
@@ -100,6 +101,7 @@ final class DeviceRuntime: LinkDelegate {
 
     private func greet(_ welcome: Welcome) {
         epoch = welcome.epoch
+        isCell = welcome.isCell
         missing = Set(welcome.regions)
         if missing.isEmpty { serve() }
     }
@@ -111,6 +113,7 @@ final class DeviceRuntime: LinkDelegate {
 
     private func serve() {
         link?.send { $0.ready() }
+        guard !isCell else { return }
         for starter in bindings.starters { starter(Start(runtime: self)) }
     }
 

@@ -45,6 +45,7 @@ package final class CableDriver {
 
     private let device: DeviceSlot?
     private let incarnation: Int
+    private let isCell: Bool
     private let pid: UInt64
     private var names: [(slot: SymbolSlot?, text: String)] = []
     /// Patches were dropped; whole values follow when the peer has caught up.
@@ -55,8 +56,12 @@ package final class CableDriver {
     /// - Parameters:
     ///   - device: the device whose process holds the other end; nil for a client.
     ///   - incarnation: which process of it.
+    ///   - isCell: it takes one visit, beside the process that serves.
     ///   - pid: the kernel's, for the welcome.
-    package init(hub: Hub, device: DeviceSlot?, incarnation: Int, pid: Int32) {
+    package init(
+        hub: Hub, device: DeviceSlot?, incarnation: Int, isCell: Bool = false, pid: Int32
+    ) {
+        self.isCell = isCell
         self.hub = hub
         self.device = device
         self.incarnation = incarnation
@@ -262,7 +267,8 @@ package final class CableDriver {
                         ? "the older \(device == nil ? "client" : "device")" : "the older kernel"))
         }
         let peer = Peer(
-            cable: self, device: device, incarnation: incarnation, name: device?.name ?? hello.name)
+            cable: self, device: device, incarnation: incarnation, isCell: isCell,
+            name: device?.name ?? hello.name)
         if device != nil {
             let bindings = (hello.bindings ?? []).map {
                 Binding(name: $0.name, traits: $0.traits, stages: $0.stages, last: $0.last)
@@ -280,7 +286,7 @@ package final class CableDriver {
             Welcome(
                 epoch: hub.epoch, incarnation: UInt64(max(0, incarnation)), regions: regions,
                 openCalls: UInt64(hub.limits.openCalls), openBytes: UInt64(hub.limits.openBytes),
-                pid: pid))
+                pid: pid, isCell: isCell))
         for region in regions { try? hub.follow(peer, region: region) }
         owner?.welcomed(self)
         owner?.wrote(self)

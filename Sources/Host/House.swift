@@ -20,12 +20,12 @@ final class House {
     private static let clientLimit = 4_096
     /// Nanoseconds in which a connection must say hello.
     private static let greetingDeadline: UInt64 = 10_000_000_000
-    /// The cable of the process of each device that runs now.
-    private var cables: [String: Plug] = [:]
+    /// The cables of the processes of each device that run now: the one that serves, and cells.
+    private var cables: [String: [Plug]] = [:]
     private var clients: [ObjectIdentifier: Plug] = [:]
     private var statuses: [String: DeviceStatus] = [:]
     /// The device whose death is being handled.
-    private var dying: String?
+    private var dying: (device: String, incarnation: Int)?
     private var hasSaidReady = false
     private var hasComplained = false
     private var armedFor = UInt64.max
@@ -114,8 +114,7 @@ final class House {
     // MARK: - Cables
 
     func cable(of device: String, _ incarnation: Int) -> Plug? {
-        guard let plug = cables[device], plug.incarnation == incarnation else { return nil }
-        return plug
+        cables[device]?.first { $0.incarnation == incarnation }
     }
 
     func ready(_ plug: Plug) {
@@ -207,27 +206,56 @@ extension House: ListenerDelegate {
 }
 
 extension House: @LoopActor HubObserver {
-    func returned(device: String, symbol: String, digest: UInt64) {
-        guard let plug = cables[device] else { return }
+    func returned(device: String, incarnation: Int, symbol: String, digest: UInt64) {
         supervisor.returned(
-            device, incarnation: plug.incarnation, VisitKey(symbol: symbol, digest: digest))
+            device, incarnation: incarnation, VisitKey(symbol: symbol, digest: digest))
         hub.devices[device]?.charged = supervisor.watchesReturns(device)
+    }
+
+    func fate(device: String, symbol: String, digest: UInt64) -> Hub.Fate {
+        switch supervisor.verdict(device, VisitKey(symbol: symbol, digest: digest)) {
+        case .free: .free
+        case .cell: .cell
+        case .poisoned: .poisoned
+        }
+    }
+
+    // The hub is in the middle of an event: the supervisor, which answers with others, is told
+    // after it.
+
+    func cellWanted(device: String) {
+        EventLoop.shared.schedule(at: 0) { [unowned self] in supervisor.cell(device) }
+    }
+
+    func cellEmptied(device: String, incarnation: Int) {
+        EventLoop.shared.schedule(at: 0) { [unowned self] in
+            supervisor.emptied(device, incarnation: incarnation)
+        }
     }
 }
 
 extension House: SupervisorDelegate {
     func launched(
-        _ device: String, incarnation: Int, pid: Int32, cable: consuming OwnedDescriptor
+        _ device: String, incarnation: Int, isCell: Bool, pid: Int32,
+        cable: consuming OwnedDescriptor
     ) {
         guard let slot = hub.devices[device] else { return }
-        hub.expect(slot)
-        let driver = CableDriver(hub: hub, device: slot, incarnation: incarnation, pid: getpid())
-        cables[device] = Plug(
-            cable, driver: driver, device: device, incarnation: incarnation, house: self)
+        if !isCell { hub.expect(slot) }
+        let driver = CableDriver(
+            hub: hub, device: slot, incarnation: incarnation, isCell: isCell, pid: getpid())
+        cables[device, default: []].append(
+            Plug(cable, driver: driver, device: device, incarnation: incarnation, house: self))
+    }
+
+    func cellLost(_ device: String, failed: Bool) {
+        guard let slot = hub.devices[device] else { return }
+        turn()
+        hub.cellLost(slot, failed: failed)
+        arm()
     }
 
     func readDry(_ device: String, incarnation: Int) {
-        dying = device
+        dying = (device, incarnation)
         cable(of: device, incarnation)?.readDry()
     }
 
@@ -240,8 +268,9 @@ extension House: SupervisorDelegate {
         func moment(_ seen: UInt64) -> Double {
             now - Double(hub.seen - min(hub.seen, seen)) / 1e9
         }
+        let isDying = dying?.device == device && dying?.incarnation == incarnation
         // Only a death is charged to payloads; a tick would read all of them every second.
-        let open = hub.open(peer, digests: dying == device).map {
+        let open = hub.open(peer, digests: isDying).map {
             OpenVisit(
                 id: $0.number, symbol: $0.symbol, digest: $0.digest, limit: $0.limit,
                 replayable: $0.replayable, deliveredAt: moment($0.since), cancelled: $0.cancelled)
@@ -257,7 +286,7 @@ extension House: SupervisorDelegate {
     ) {
         dying = nil
         guard let plug = cable(of: device, incarnation) else { return }
-        cables[device] = nil
+        cables[device]?.removeAll { $0 === plug }
         plug.close()
         turn()
         hub.devices[device]?.charged = supervisor.watchesReturns(device)
@@ -267,7 +296,8 @@ extension House: SupervisorDelegate {
                 switch settled[number] {
                 case .lost: .lost
                 case .poisoned: .poisoned
-                case .replay, .alone, nil: .replay
+                case .cell: .cell
+                case .replay, nil: .replay
                 }
             }
         }

@@ -83,6 +83,12 @@ package enum Answer {
 
 /// What happens in the world outside of the cables.
 package protocol HubObserver: AnyObject {
-    /// A visit returned whose symbol and payload had been charged with a death.
-    func returned(device: String, symbol: String, digest: UInt64)
+    /// A visit returned to a device of which some visit had been charged with a death.
+    func returned(device: String, incarnation: Int, symbol: String, digest: UInt64)
+    /// How a visit may be delivered to such a device.
+    func fate(device: String, symbol: String, digest: UInt64) -> Hub.Fate
+    /// A visit waits for a cell: a process of the device for it alone.
+    func cellWanted(device: String)
+    /// The visit of a cell has ended, or there is none for it: the cell may go.
+    func cellEmptied(device: String, incarnation: Int)
 }

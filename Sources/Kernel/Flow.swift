@@ -19,6 +19,14 @@ final class Flow {
         case failure(KernelError)
     }
 
+    enum Trial {
+        case none
+        /// In a process of its own.
+        case cell
+        /// In the process that serves, for no cell of the device can be had.
+        case ordinary
+    }
+
     let number: UInt64
     let origin: Origin
     let symbol: SymbolSlot
@@ -42,6 +50,8 @@ final class Flow {
     var visit: Visit?
     /// The device in whose queue it stands.
     var waiting: DeviceSlot?
+    /// Where its stage is to be tried, after it was in the death of a process.
+    var trial = Trial.none
     var record: Record?
     var children: [Flow] = []
     /// A stage has answered, and what it asked for is being brought to rest.
@@ -77,6 +87,7 @@ final class Flow {
         if record != nil { record = nil }
         attempt = 0
         now = 0
+        trial = .none
         step += 1
     }
 }

@@ -171,13 +171,31 @@ package final class Hub {
                     "\(device.name) leaves \(slot.name) unbound, which its manifest provides")
             }
         }
-        for binding in announced { try bind(binding, peer, device) }
+        if peer.isCell { return try admit(peer, device, announced) }
+        for binding in announced { try check(binding, device) }
+        for binding in announced { bind(binding, peer) }
         bindings.removeAll { names.contains($0.name) }
         bindings += announced
     }
 
+    /// A device that is refused has changed nothing.
+    private func check(_ binding: Binding, _ device: DeviceSlot) throws(KernelError) {
+        for stage in binding.stages ?? [] where stage.kind == .pipe || stage.kind == .tap {
+            guard let name = stage.symbol, symbol(name) != nil else {
+                throw KernelError(
+                    .unbound,
+                    "\(binding.name): no manifest provides \(stage.symbol ?? "a stage")")
+            }
+            guard device.mayCall(name) else {
+                throw KernelError(
+                    .denied,
+                    "\(binding.name): the manifest of \(device.name) may not call \(name)")
+            }
+        }
+    }
+
     /// Gives every name of a binding its place in the list by which visits address it.
-    private func bind(_ binding: Binding, _ peer: Peer, _ device: DeviceSlot) throws(KernelError) {
+    private func bind(_ binding: Binding, _ peer: Peer) {
         guard let slot = symbols[binding.name] else { return }
         place(slot, peer)
         slot.traits = binding.traits
@@ -193,16 +211,7 @@ package final class Hub {
             case .closure: route.append(.pipe(closure("\(binding.name)#\(index)", slot, peer)))
             case .effect: route.append(.tap(closure("\(binding.name)#\(index)", slot, peer)))
             case .pipe, .tap:
-                guard let name = stage.symbol, let other = symbol(name) else {
-                    throw KernelError(
-                        .unbound,
-                        "\(binding.name): no manifest provides \(stage.symbol ?? "a stage")")
-                }
-                guard device.mayCall(name) else {
-                    throw KernelError(
-                        .denied,
-                        "\(binding.name): the manifest of \(device.name) may not call \(name)")
-                }
+                guard let name = stage.symbol, let other = symbol(name) else { continue }
                 route.append(stage.kind == .tap ? .tap(other) : .pipe(other))
             }
         }
@@ -220,7 +229,7 @@ package final class Hub {
         return slot
     }
 
-    private func place(_ slot: SymbolSlot, _ peer: Peer) {
+    func place(_ slot: SymbolSlot, _ peer: Peer) {
         while peer.places.count <= slot.id { peer.places.append(-1) }
         peer.places[slot.id] = peer.placeCount
         peer.placeCount += 1
@@ -241,6 +250,7 @@ package final class Hub {
     /// The process serves: what waited for its device is delivered.
     package func ready(_ peer: Peer) {
         guard let device = peer.device else { return }
+        if peer.isCell { return cellReady(peer, device) }
         device.peer = peer
         device.refused = nil
         deliver(device)

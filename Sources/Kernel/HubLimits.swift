@@ -4,6 +4,8 @@ package struct HubLimits: Sendable {
     package var waitingRequests = 1_024
     /// Bytes of payload that wait for one device that is away.
     package var waitingBytes = 64 << 20
+    /// Cells of one device at a time.
+    package var cells = 4
     /// Calls that one connection may have open.
     package var openCalls = 1_024
     /// Bytes of payload that one connection may have open.

@@ -43,6 +43,10 @@ package final class DeviceSlot {
     /// The visits that wait for a process.
     var waiting: [Flow] = []
     var waitingBytes = 0
+    /// The visits that wait for a cell each, and how many cells are coming and how many have one.
+    var apart: [Flow] = []
+    var cellsComing = 0
+    var cellsBusy = 0
     /// Why no process will come by itself: `failed`, `stopped` or `done`.
     package internal(set) var refused: String?
     /// Whether a death was charged to a visit since the charges were last forgiven.

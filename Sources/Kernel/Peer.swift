@@ -5,8 +5,12 @@ package final class Peer {
     package let device: DeviceSlot?
     /// Which process of the device; 0 for a client.
     package let incarnation: Int
+    /// It takes one visit, beside the process that serves.
+    package let isCell: Bool
     /// For people: the device's name, or what the client calls itself.
     package let name: String
+    /// A cell that has its visit.
+    var isBusy = false
     /// Open calls of this peer, and their bytes.
     var open = 0
     var openBytes = 0
@@ -24,10 +28,13 @@ package final class Peer {
     /// The cable has closed or will; nothing new is delivered.
     package internal(set) var away = false
 
-    package init(cable: any Cable, device: DeviceSlot?, incarnation: Int, name: String) {
+    package init(
+        cable: any Cable, device: DeviceSlot?, incarnation: Int, isCell: Bool = false, name: String
+    ) {
         self.cable = cable
         self.device = device
         self.incarnation = incarnation
+        self.isCell = isCell
         self.name = name
     }
 

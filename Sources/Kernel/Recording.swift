@@ -159,7 +159,7 @@ extension Hub {
         guard let record = flow.record, let visit = flow.visit else { return false }
         if record.entries.contains(where: \.effect) {
             if flow.last {
-                visit.peer.visits.remove(visit.number)
+                remove(visit.number, from: visit.peer)
                 flow.visit = nil
                 visit.peer.cable.cancel(visit: visit.number)
                 lose(finallyOf: flow, "its repeat asked for other things than before")

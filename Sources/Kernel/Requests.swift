@@ -95,7 +95,8 @@ extension Hub {
     /// A device does not come back by itself: who waits for it is told now.
     package func refuse(_ device: DeviceSlot, _ status: String) {
         device.refused = status
-        for flow in device.waiting where flow.waiting === device {
+        device.cellsComing = 0
+        for flow in device.waiting + device.apart where flow.waiting === device {
             leaveQueue(flow)
             if flow.last {
                 lose(finallyOf: flow, "the device \(device.name) is \(status)")

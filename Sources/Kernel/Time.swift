@@ -41,7 +41,7 @@ extension Hub {
 
     /// A handler that does not even end when it is cancelled: its answer no longer counts.
     private func forget(_ flow: Flow, _ visit: Visit) {
-        visit.peer.visits.remove(visit.number)
+        remove(visit.number, from: visit.peer)
         touch(flow, visit)
         flow.visit = nil
         if flow.last { lose(finallyOf: flow, "it took all of its time") } else { close(flow) }

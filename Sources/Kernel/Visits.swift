@@ -17,15 +17,9 @@ extension Hub {
             return finish(flow, .failure(unavailable(symbol, refused)))
         }
         if let peer = device.peer, !peer.away, device.waiting.isEmpty, flow.route != nil {
-            return visit(flow, symbol, peer)
+            return give(flow, symbol, peer)
         }
-        if flow.attempt == 0, !flow.last,
-            device.waiting.count >= limits.waitingRequests
-                || device.waitingBytes + flow.value.count > limits.waitingBytes
-        {
-            return finish(
-                flow, .failure(unavailable(symbol, "away and \(device.waiting.count) wait for it")))
-        }
+        guard hasRoom(device, flow) else { return finish(flow, .failure(crowded(symbol, device))) }
         flow.waiting = device
         device.waitingBytes += flow.value.count
         if front { device.waiting.insert(flow, at: 0) } else { device.waiting.append(flow) }
@@ -35,6 +29,7 @@ extension Hub {
     func leaveQueue(_ flow: Flow) {
         guard let device = flow.waiting else { return }
         device.waiting.removeAll { $0 === flow }
+        device.apart.removeAll { $0 === flow }
         device.waitingBytes -= flow.value.count
         flow.waiting = nil
     }
@@ -48,12 +43,35 @@ extension Hub {
             if flow.route == nil {
                 resolve(flow)
             } else if let symbol = stageSymbol(flow) {
-                visit(flow, symbol, peer)
+                give(flow, symbol, peer)
             }
         }
     }
 
-    private func visit(_ flow: Flow, _ symbol: SymbolSlot, _ peer: Peer) {
+    /// The limit refuses new requests, never a visit that was delivered before.
+    func hasRoom(_ device: DeviceSlot, _ flow: Flow) -> Bool {
+        flow.attempt > 0 || flow.last
+            || device.waiting.count + device.apart.count < limits.waitingRequests
+                && device.waitingBytes + flow.value.count <= limits.waitingBytes
+    }
+
+    func crowded(_ symbol: SymbolSlot, _ device: DeviceSlot) -> KernelError {
+        unavailable(symbol, "away and \(device.waiting.count + device.apart.count) wait for it")
+    }
+
+    /// To the process that serves, unless the visit may have ended one before.
+    private func give(_ flow: Flow, _ symbol: SymbolSlot, _ peer: Peer) {
+        guard flow.trial == .cell || peer.device?.charged == true else {
+            return visit(flow, symbol, peer)
+        }
+        switch fate(of: flow, symbol) {
+        case .free: visit(flow, symbol, peer)
+        case .cell: waitForCell(flow, symbol)
+        case .poisoned: poison(flow, symbol, "before")
+        }
+    }
+
+    func visit(_ flow: Flow, _ symbol: SymbolSlot, _ peer: Peer) {
         guard let place = peer.place(of: symbol) else {
             let error = KernelError(
                 .unbound, "\(symbol.name): \(peer.name) now announces another pipe")
@@ -89,14 +107,15 @@ extension Hub {
             return
         }
         peer.lastReply = seen
-        peer.visits.remove(number)
+        remove(number, from: peer)
         var verb = said
         if visit.replay, unmatched(flow).contains(where: \.effect) {
             verb = .fail(Hub.diverged(visit.symbol))
         }
         if let device = visit.symbol.device, device.charged {
             observer?.returned(
-                device: device.name, symbol: visit.symbol.name, digest: Digest.of(flow.value))
+                device: device.name, incarnation: peer.incarnation, symbol: visit.symbol.name,
+                digest: Digest.of(flow.value))
         }
         touch(flow, visit)
         flow.visit = nil
@@ -132,6 +151,8 @@ extension Hub {
         case replay
         case lost
         case poisoned
+        /// Replayed in a process of its own.
+        case cell
     }
 
     /// The cable has ended: nothing new is delivered. Replays wait until the death is confirmed.
@@ -151,9 +172,10 @@ extension Hub {
     ) {
         away(peer)
         unfollow(peer)
+        defer { if let device = peer.device { wantCells(device) } }
         for flow in peer.visits.newestFirst {
             guard let visit = flow.visit else { continue }
-            peer.visits.remove(visit.number)
+            remove(visit.number, from: peer)
             flow.visit = nil
             let started = visit.number <= begun
             if started { touch(flow, visit) }
@@ -181,13 +203,8 @@ extension Hub {
             if flow.last { return lose(finallyOf: flow, error.message) }
             return finish(flow, .failure(error))
         }
-        if verdict == .poisoned {
-            let error = KernelError(
-                .poisoned,
-                "\(name) with this payload has ended \(device) again and again (\(reason))")
-            if flow.last { return lose(finallyOf: flow, error.message) }
-            return finish(flow, .failure(error))
-        }
+        if verdict == .poisoned { return poison(flow, visit.symbol, reason) }
+        flow.trial = verdict == .cell ? .cell : .none
         queue(flow, for: visit.symbol, front: true)
     }
 

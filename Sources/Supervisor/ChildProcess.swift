@@ -8,6 +8,8 @@ internal import UnixSocket
 final class ChildProcess: Watcher {
     let device: String
     let incarnation: Int
+    /// It was started for one visit, and another process serves.
+    let isCell: Bool
     let pid: Int32
     private let handle: OwnedDescriptor
     private let lifeline: OwnedDescriptor
@@ -17,12 +19,14 @@ final class ChildProcess: Watcher {
     private var isReaped = false
 
     init(
-        _ spec: DeviceSpec, incarnation: Int, pid: Int32, handle: consuming OwnedDescriptor,
+        _ spec: DeviceSpec, incarnation: Int, isCell: Bool, pid: Int32,
+        handle: consuming OwnedDescriptor,
         lifeline: consuming OwnedDescriptor, page: consuming StatusPage, logs: [LogPump],
         ended: @escaping @LoopActor (ChildProcess) -> Void
     ) {
         device = spec.name
         self.incarnation = incarnation
+        self.isCell = isCell
         self.pid = pid
         self.handle = handle
         self.lifeline = lifeline

@@ -53,11 +53,16 @@ extension PolicyDevice {
         let reason = death.description
         if payer == .visit { charge(process, accused, &turn) }
         settle(process, load.open, page, payer, accused, &turn)
-        turn.act(.buried(device: name, incarnation: process.incarnation, death))
+        turn.act(
+            .buried(
+                device: name, incarnation: process.incarnation, death,
+                cell: process.role == .cell))
         if process.role == .heir, payer != .wanted {
             turn.act(.swapFailed(device: name, reason: reason))
         }
-        if turn.isUp { goOn(payer, reason, &turn) }
+        guard turn.isUp else { return }
+        if process.role == .cell { cellDied(process, payer, reason, &turn) }
+        goOn(payer, reason, &turn)
     }
 
     private mutating func goOn(_ payer: Payer, _ reason: String, _ turn: inout PolicyTurn) {
@@ -65,7 +70,7 @@ extension PolicyDevice {
             if processes.isEmpty { rest(.off, .stopped, "stopped", &turn) }
             return
         }
-        // An elder, or an heir that failed, is not missed.
+        // A cell, an elder, or an heir that failed, is not missed.
         guard status == .live, index(.main) == nil else { return }
         if let heir = index(.heir), processes[heir].phase == .starting {
             // The swap goes on: the heir is the restart.
@@ -86,6 +91,7 @@ extension PolicyDevice {
         let process = processes.remove(at: index)
         if process.role == .heir { turn.act(.swapFailed(device: name, reason: detail)) }
         guard turn.isUp else { return }
+        if process.role == .cell { cellUnspawned(error, &turn) }
         if !wanted {
             if processes.isEmpty { rest(.off, .stopped, "stopped", &turn) }
         } else if self.index(.main) == nil {
@@ -130,7 +136,7 @@ extension PolicyDevice {
                 } else if verdict(visit.key, at: turn.seen) == .poisoned {
                     .poisoned
                 } else {
-                    .alone
+                    .cell
                 }
             turn.act(
                 .settle(
@@ -142,10 +148,11 @@ extension PolicyDevice {
 
     func verdict(_ key: VisitKey, at seen: Double) -> DeliveryVerdict {
         guard let charge = charges[key], charge.until >= seen else { return .free }
-        return charge.weight >= PolicyNumbers.strikes ? .poisoned : .alone
+        return charge.weight >= PolicyNumbers.strikes ? .poisoned : .cell
     }
 
-    /// Charges a death to the visit; with several suspects nobody is charged, all are tried alone.
+    /// Charges a death to the visit; with several suspects nobody is charged, and each is tried in
+    /// a cell.
     private mutating func charge(
         _ process: PolicyProcess, _ accused: [OpenVisit], _ turn: inout PolicyTurn
     ) {
@@ -171,7 +178,7 @@ extension PolicyDevice {
     }
 
     /// Puts a death on the budget: the seconds to wait, or nil if the device is given up.
-    private mutating func count(_ turn: inout PolicyTurn) -> Double? {
+    mutating func count(_ turn: inout PolicyTurn) -> Double? {
         if let healthy {
             // A year of health would do as well as any; the bound keeps the conversion safe.
             let steps = min((turn.seen - healthy) / PolicyNumbers.health, 1_000_000)
@@ -192,7 +199,7 @@ extension PolicyDevice {
         return wait
     }
 
-    private static func exceeds(
+    static func exceeds(
         _ times: [Double], _ seen: Double, _ rate: PolicyNumbers.Rate, atLimit: Bool = false
     ) -> Bool {
         let count = times.count { seen - $0 < rate.span }

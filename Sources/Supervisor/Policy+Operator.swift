@@ -16,7 +16,7 @@ extension PolicyDevice {
         wanted = true
         forgive()
         // With a main process: after its reap.
-        if index(.main) == nil { spawn(&turn) }
+        if index(.main) == nil { spawn(&turn) } else { status = .live }
     }
 
     mutating func restart(_ turn: inout PolicyTurn) {
@@ -26,6 +26,7 @@ extension PolicyDevice {
         if index(.main) == nil {
             spawn(&turn)
         } else {
+            status = .live
             show(&turn, .draining, "restart")
         }
     }

@@ -15,9 +15,11 @@ extension PolicyDevice {
             PolicyProcess(
                 incarnation: last, role: role, due: turn.seen + profile.startLimit,
                 moved: turn.seen))
-        due = nil
-        status = .live
-        turn.act(.spawn(device: name, incarnation: last))
+        if role != .cell {
+            due = nil
+            status = .live
+        }
+        turn.act(.spawn(device: name, incarnation: last, cell: role == .cell))
         if role == .main { show(&turn, .starting, reason) }
     }
 
@@ -66,6 +68,7 @@ extension PolicyDevice {
     ) {
         self.status = status
         due = nil
+        cellsWanted = 0
         turn.act(.refuse(device: name, state))
         show(&turn, state, reason)
     }
@@ -90,6 +93,7 @@ extension PolicyDevice {
         processes[process].stopped = nil
         processes[process].moved = turn.seen
         processes[process].replied = turn.seen
+        if processes[process].role == .cell { return }
         barren = 0
         if healthy == nil { healthy = turn.seen }
         if processes[process].role == .heir {
@@ -103,6 +107,7 @@ extension PolicyDevice {
             }
         }
         show(&turn, .ready)
+        startCells(&turn)
     }
 
     mutating func drained(_ process: Int, _ turn: inout PolicyTurn) {

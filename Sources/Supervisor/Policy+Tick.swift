@@ -8,6 +8,7 @@ extension Policy {
             let name = devices[at].name
             devices[at].dropExpiredCharges(turn.seen)
             if let due = devices[at].due, turn.seen >= due { devices[at].spawn(&turn) }
+            devices[at].startCells(&turn)
             for process in devices[at].processes.indices {
                 let incarnation = devices[at].processes[process].incarnation
                 let reading = readings.first { $0.incarnation == incarnation && $0.device == name }

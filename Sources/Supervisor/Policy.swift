@@ -3,7 +3,9 @@
 // actions out; a test does the same with a world of its own.
 //
 // A device has at most one `main` process; during a swap also an `heir` (the new one, until it is
-// ready) or an `elder` (the old one, until its flows have left). A process stays in the table until
+// ready) or an `elder` (the old one, until its flows have left). A visit that was in the death of a
+// process is tried again in a `cell`, a process beside the main one that is started for it and
+// ended after it, so that it can hurt nobody. A process stays in the table until
 // its death was seen through its handle: nothing is replayed and no successor of the same role
 // starts before that. Every phase but `ready` has a deadline, so nothing waits for ever.
 //
@@ -61,6 +63,7 @@ package struct Policy: Sendable {
         case .restart(let name): if let at = operable(name) { devices[at].restart(&turn) }
         case .swap(let name): if let at = operable(name) { devices[at].swap(&turn) }
         case .kill(let name): if let at = operable(name) { devices[at].kill(&turn) }
+        case .cell(let name): if let at = operable(name) { devices[at].wantCell(&turn) }
         default: handleProcess(event, &turn)
         }
         if phase == .closing { close(&turn) }
@@ -86,6 +89,8 @@ package struct Policy: Sendable {
             devices[at].cableClosed(process, &turn)
         case .returned(_, _, let key):
             devices[at].returned(key)
+        case .emptied:
+            devices[at].emptied(process, &turn)
         default: break
         }
     }
@@ -113,6 +118,7 @@ package struct Policy: Sendable {
         var earliest = Double.infinity
         for device in devices {
             if let due = device.due { earliest = min(earliest, due) }
+            if let due = device.cellsDue, device.cellsWanted > 0 { earliest = min(earliest, due) }
             for process in device.processes {
                 if let due = process.due { earliest = min(earliest, due) }
             }
@@ -167,9 +173,10 @@ extension PolicyEvent {
         switch self {
         case .died(let device, let incarnation, _, _, _), .ready(let device, let incarnation, _),
             .unspawned(let device, let incarnation, _, _), .drained(let device, let incarnation),
-            .cableClosed(let device, let incarnation), .returned(let device, let incarnation, _):
+            .cableClosed(let device, let incarnation), .returned(let device, let incarnation, _),
+            .emptied(let device, let incarnation):
             (device, incarnation)
-        case .stop, .start, .restart, .swap, .kill, .boot, .tick, .shutdown:
+        case .stop, .start, .restart, .swap, .kill, .cell, .boot, .tick, .shutdown:
             nil
         }
     }

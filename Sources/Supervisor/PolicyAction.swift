@@ -20,14 +20,15 @@ package enum VisitVerdict: String, Sendable, CaseIterable {
     case lost
     /// It killed too often: its flow fails.
     case poisoned
-    /// Delivered again, with nothing beside it.
-    case alone
+    /// Delivered again, to a process of the device that is started for it alone.
+    case cell
 }
 
 /// How a visit may be delivered.
 package enum DeliveryVerdict: String, Sendable, CaseIterable {
     case free
-    case alone
+    /// To a process of the device that is started for it alone.
+    case cell
     case poisoned
 }
 
@@ -50,7 +51,8 @@ package struct Death: Equatable, Sendable, CustomStringConvertible {
 
 /// What the host does for the machine, in this order.
 package enum PolicyAction: Equatable, Sendable {
-    case spawn(device: String, incarnation: Int)
+    /// `cell`: the process is for one visit that may have ended another one.
+    case spawn(device: String, incarnation: Int, cell: Bool)
     /// Ask it to finish what it has and to go.
     case drain(device: String, incarnation: Int)
     /// SIGTERM to the group.
@@ -62,7 +64,10 @@ package enum PolicyAction: Equatable, Sendable {
     /// After a death, once for each visit that it held.
     case settle(device: String, incarnation: Int, visit: UInt64, VisitVerdict)
     /// A death is settled.
-    case buried(device: String, incarnation: Int, Death)
+    case buried(device: String, incarnation: Int, Death, cell: Bool)
+    /// A cell that was asked for is not coming; `failed`: of the device's own doing, and another
+    /// one would not do better.
+    case cellLost(device: String, failed: Bool)
     /// It is not coming back by itself: who waits for it is told.
     case refuse(device: String, DeviceState)
     case show(device: String, DeviceState, reason: String)

@@ -135,6 +135,11 @@ package enum PolicyEvent: Equatable, Sendable {
     /// A visit returned; needed only while `Policy.watchesReturns`.
     case returned(device: String, incarnation: Int, key: VisitKey)
 
+    /// A visit waits for a process of its own.
+    case cell(String)
+    /// The visit has left its cell.
+    case emptied(device: String, incarnation: Int)
+
     // The operator's words.
     case stop(String)
     case start(String)

@@ -9,11 +9,13 @@ package enum EndCause: String, Sendable {
     case start
     case stopped
     case cable
+    /// The visit for which it was started has left it.
+    case emptied
 
     /// Somebody wanted it.
     var isAsked: Bool {
         switch self {
-        case .stop, .restart, .swap, .kill: true
+        case .stop, .restart, .swap, .kill, .emptied: true
         case .hang, .start, .stopped, .cable: false
         }
     }
@@ -45,6 +47,7 @@ enum ProcessRole: Sendable {
     case main  // → elder
     case heir  // the new one of a swap → main
     case elder  // the old one of a swap
+    case cell  // for one visit, which may be what ended another process
 }
 
 /// What the machine remembers of a visit besides the hub's table.
@@ -103,7 +106,7 @@ struct PolicyDevice: Sendable {
     var due: Double?
     /// The incarnation last given out.
     var last = 0
-    /// At most a main one and, during a swap, an heir or an elder.
+    /// At most a main one and, during a swap, an heir or an elder; and cells.
     var processes: [PolicyProcess] = []
     var shown: (state: DeviceState, reason: String)?
 
@@ -120,6 +123,9 @@ struct PolicyDevice: Sendable {
     /// Keys that died since a visit last returned.
     var dead: Set<VisitKey> = []
     var charges: [VisitKey: Charge] = [:]
+    /// Cells that are asked for and not yet started, and the time before which none is.
+    var cellsWanted = 0
+    var cellsDue: Double?
 
     init(_ profile: DeviceProfile) { self.profile = profile }
 
@@ -138,6 +144,7 @@ struct PolicyDevice: Sendable {
         charges = [:]
         outside = []
         visited = []
+        cellsDue = nil
     }
 }
 

@@ -18,13 +18,15 @@ extension ProcessSupervisor {
         seconds >= Double(limit) * 0.9 - 0.5
     }
 
-    func spawn(_ device: String, _ incarnation: Int) {
+    func spawn(_ device: String, _ incarnation: Int, isCell: Bool) {
         guard let entry = entries[device] else { return }
-        entries[device]?.starts += 1
-        entries[device]?.incarnation = incarnation
-        entries[device]?.isDirty = true
+        if !isCell {
+            entries[device]?.starts += 1
+            entries[device]?.incarnation = incarnation
+            entries[device]?.isDirty = true
+        }
         do throws(LaunchFailure) {
-            try launch(entry, incarnation)
+            try launch(entry, incarnation, isCell: isCell)
         } catch {
             entry.log.add(incarnation, .kernel, error.message)
             entry.log.flush()
@@ -35,7 +37,9 @@ extension ProcessSupervisor {
         }
     }
 
-    private func launch(_ entry: Entry, _ incarnation: Int) throws(LaunchFailure) {
+    private func launch(
+        _ entry: Entry, _ incarnation: Int, isCell: Bool
+    ) throws(LaunchFailure) {
         var cable = try descriptors { () throws(SocketError) in try socketPair() }
         var life = try descriptors { () throws(SocketError) in try pipePair() }
         var out = try descriptors { () throws(SocketError) in try pipePair() }
@@ -71,11 +75,11 @@ extension ProcessSupervisor {
         ]
         children.append(
             ChildProcess(
-                entry.spec, incarnation: incarnation, pid: pid,
+                entry.spec, incarnation: incarnation, isCell: isCell, pid: pid,
                 handle: OwnedDescriptor(owning: handle), lifeline: life.takeSecond(), page: page,
                 logs: logs, ended: { [weak self] in self?.ended($0) }))
         delegate?.launched(
-            entry.spec.name, incarnation: incarnation, pid: pid, cable: ours)
+            entry.spec.name, incarnation: incarnation, isCell: isCell, pid: pid, cable: ours)
     }
 
     private func descriptors(
@@ -154,7 +158,7 @@ extension ProcessSupervisor {
         let logs = child.logs
         guard let result = child.reap() else { return }
         children.removeAll { $0 === child }
-        entries[child.device]?.errorLines = logs.flatMap(\.tail)
+        if !child.isCell { entries[child.device]?.errorLines = logs.flatMap(\.tail) }
         post(
             .died(
                 device: child.device, incarnation: child.incarnation,
@@ -173,10 +177,13 @@ extension ProcessSupervisor {
         return ExitReason(signal: SignalName.of(result.signal), memory: memory)
     }
 
-    func buried(_ device: String, _ incarnation: Int, _ death: Death) {
-        entries[device]?.lastExit = death.description
-        entries[device]?.isDirty = true
-        entries[device]?.log.add(incarnation, .kernel, "ended: \(death)")
+    func buried(_ device: String, _ incarnation: Int, _ death: Death, isCell: Bool) {
+        if !isCell {
+            entries[device]?.lastExit = death.description
+            entries[device]?.isDirty = true
+        }
+        entries[device]?.log.add(
+            incarnation, .kernel, "\(isCell ? "cell ended" : "ended"): \(death)")
         entries[device]?.log.flush()
         let settled = verdicts
         verdicts.removeAll(keepingCapacity: true)

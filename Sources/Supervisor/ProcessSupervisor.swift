@@ -84,6 +84,14 @@ package final class ProcessSupervisor {
         post(.returned(device: device, incarnation: incarnation, key: key))
     }
 
+    /// A visit waits for a process of its own.
+    package func cell(_ device: String) { post(.cell(device)) }
+
+    /// The visit for which a cell was started has left it.
+    package func emptied(_ device: String, incarnation: Int) {
+        post(.emptied(device: device, incarnation: incarnation))
+    }
+
     package func watchesReturns(_ device: String) -> Bool { policy.watchesReturns(device) }
     package func hasCharges(_ device: String) -> Bool { policy.hasCharges(device) }
     package func verdict(_ device: String, _ key: VisitKey) -> DeliveryVerdict {
@@ -163,7 +171,8 @@ package final class ProcessSupervisor {
 
     private func perform(_ action: PolicyAction) {
         switch action {
-        case .spawn(let device, let incarnation): spawn(device, incarnation)
+        case .spawn(let device, let incarnation, let isCell):
+            spawn(device, incarnation, isCell: isCell)
         case .drain(let device, let incarnation):
             delegate?.drain(device, incarnation: incarnation)
         case .term(let device, let incarnation): child(device, incarnation)?.signalGroup(SIGTERM)
@@ -172,7 +181,9 @@ package final class ProcessSupervisor {
         case .cancel(let device, let incarnation, let visit):
             delegate?.cancel(device, incarnation: incarnation, visit: visit)
         case .settle(_, _, let visit, let verdict): verdicts.append((visit, verdict))
-        case .buried(let device, let incarnation, let death): buried(device, incarnation, death)
+        case .buried(let device, let incarnation, let death, let isCell):
+            buried(device, incarnation, death, isCell: isCell)
+        case .cellLost(let device, let failed): delegate?.cellLost(device, failed: failed)
         case .refuse(let device, let state): delegate?.refuse(device, state)
         case .show(let device, let state, let reason):
             entries[device]?.state = state

@@ -12,9 +12,10 @@ package enum LogStream: String, Sendable {
 /// of the supervisor from inside of one takes effect after it.
 @LoopActor
 package protocol SupervisorDelegate: AnyObject {
-    /// A process runs; `cable` is the kernel's end of its socket pair.
+    /// A process runs; `cable` is the kernel's end of its socket pair. A cell gets one visit.
     func launched(
-        _ device: String, incarnation: Int, pid: Int32, cable: consuming OwnedDescriptor)
+        _ device: String, incarnation: Int, isCell: Bool, pid: Int32,
+        cable: consuming OwnedDescriptor)
     /// The process is dead: read what is left on its cable. `died` follows.
     func readDry(_ device: String, incarnation: Int)
     /// The visits that the process holds.
@@ -24,6 +25,8 @@ package protocol SupervisorDelegate: AnyObject {
     func died(
         _ device: String, incarnation: Int, begun: UInt64, running: UInt64,
         verdicts: [(visit: UInt64, verdict: VisitVerdict)], exit: ExitReason)
+    /// A cell that was asked for does not come; `failed`: nor would another one.
+    func cellLost(_ device: String, failed: Bool)
     /// Ask it to finish what it has and to go.
     func drain(_ device: String, incarnation: Int)
     /// Ask it for a sign of life.

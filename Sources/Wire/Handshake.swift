@@ -129,10 +129,12 @@ package struct Welcome {
     package var openCalls: UInt64
     package var openBytes: UInt64
     package var pid: UInt64
+    /// The process gets one visit, beside the one that serves.
+    package var isCell: Bool
 
     package init(
         epoch: UInt64, incarnation: UInt64, regions: [String], openCalls: UInt64,
-        openBytes: UInt64, pid: UInt64
+        openBytes: UInt64, pid: UInt64, isCell: Bool = false
     ) {
         wire = WireVersion.wire
         build = WireVersion.build
@@ -142,6 +144,7 @@ package struct Welcome {
         self.openCalls = openCalls
         self.openBytes = openBytes
         self.pid = pid
+        self.isCell = isCell
     }
 
     package init(value: Value) throws(WireError) {
@@ -157,16 +160,19 @@ package struct Welcome {
         openCalls = try number("openCalls")
         openBytes = try number("openBytes")
         pid = try number("pid")
+        isCell = value["cell"]?.bool ?? false
     }
 
     package var value: Value {
-        .map([
+        var map: [String: Value] = [
             "wire": .int(Int64(clamping: wire)), "build": .text(build),
             "epoch": .int(Int64(clamping: epoch)),
             "incarnation": .int(Int64(clamping: incarnation)),
             "regions": .array(regions.map(Value.text)),
             "openCalls": .int(Int64(clamping: openCalls)),
             "openBytes": .int(Int64(clamping: openBytes)), "pid": .int(Int64(clamping: pid)),
-        ])
+        ]
+        if isCell { map["cell"] = .bool(true) }
+        return .map(map)
     }
 }

@@ -54,6 +54,20 @@ import Testing
         #expect(error?.message.contains(named) == true, "\(error?.message ?? "")")
     }
 
+    @Test(arguments: 0..<wrong.count)
+    func `a device that is refused has changed nothing`(_ index: Int) throws {
+        let house = try TestHouse()
+        let serving = try house.compute()
+        _ = try? TestProcess(house, house.computeSlot, bindings: Self.wrong[index].bindings)
+        let calls = ["Compute.double", "Compute.other"].map { house.client.call($0, $0) }
+        for call in ["Compute.double", "Compute.other"] {
+            serving.answer(try serving.take(call), "done")
+        }
+        #expect(calls.map(\.end) == ["done", "done"])
+        #expect(house.hub.bindings.map(\.name) == ["Compute.double", "Compute.other"])
+        #expect(house.hub.bindings.allSatisfy { $0.stages == nil })
+    }
+
     @Test func `a deadline of three attempts is enough, whatever their size`() throws {
         for attempt in [1, 3_000, UInt32.max / 3] as [UInt32] {
             let house = try TestHouse()

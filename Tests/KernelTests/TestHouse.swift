@@ -7,6 +7,8 @@ import Values
 final class TestHouse {
     let hub: Hub
     private(set) var clock: UInt64 = 1_000_000_000
+    /// Processes so far, whose numbers are their incarnations.
+    fileprivate(set) var started = 0
     private(set) lazy var client = TestClient(self)
     /// A pure device: `Compute.double`, `Compute.other`.
     let computeSlot: DeviceSlot
@@ -46,19 +48,21 @@ final class TestHouse {
         (try compute(), try circuit(stages: stages, finally: last, traits), try store())
     }
 
-    func compute() throws -> TestProcess {
-        try TestProcess(self, computeSlot, bindings: computeSlot.names.map { .handler($0) })
+    func compute(isCell: Bool = false) throws -> TestProcess {
+        try TestProcess(
+            self, computeSlot, bindings: computeSlot.names.map { .handler($0) }, isCell: isCell)
     }
 
     func circuit(
-        stages: [StageDescriptor] = [], finally last: Bool = false, _ traits: Traits = .replayable
+        stages: [StageDescriptor] = [], finally last: Bool = false,
+        _ traits: Traits = .replayable, isCell: Bool = false
     ) throws -> TestProcess {
         try TestProcess(
             self, circuitSlot,
             bindings: [
                 .handler("Circuit.work", .replayable), .handler("Circuit.other", .replayable),
                 Binding(name: TestHouse.pipe, traits: traits, stages: stages, last: last),
-            ])
+            ], isCell: isCell)
     }
 
     func store() throws -> TestProcess {
@@ -119,9 +123,15 @@ final class TestProcess {
     let names: [String]
     private var begun: UInt64 = 0
 
-    init(_ house: TestHouse, _ device: DeviceSlot, bindings: [Binding], ready: Bool = true) throws {
+    init(
+        _ house: TestHouse, _ device: DeviceSlot, bindings: [Binding], ready: Bool = true,
+        isCell: Bool = false
+    ) throws {
         self.house = house
-        peer = Peer(cable: cable, device: device, incarnation: 1, name: device.name)
+        house.started += 1
+        peer = Peer(
+            cable: cable, device: device, incarnation: house.started, isCell: isCell,
+            name: device.name)
         names = Hub.places(of: bindings)
         try house.hub.announce(peer, bindings)
         for region in house.hub.grantedRegions(device) {

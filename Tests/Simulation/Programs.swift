@@ -54,6 +54,8 @@ struct Program: Sendable {
             symbol: "Circuit.outer", effects: { x, _ in ["added": .null, "saved": .int(x)] }),
         "nested": Program(symbol: "Circuit.nested", effects: { _, _ in ["added": .null] }),
         "trap": Program(symbol: "Compute.trap", effects: { _, _ in [:] }, number: 2),
+        "poison": Program(
+            symbol: "Compute.trap", effects: nil, errors: ["poisoned"], number: 99),
         "idle": Program(symbol: "Compute.idle", effects: { _, _ in [:] }),
         "wild": Program(
             symbol: "Circuit.wild",

@@ -57,6 +57,9 @@ final class SimProcess: Cable {
     var isHung = false
     /// Its cable is cut: what it says is lost.
     var isCut = false
+    let isCell: Bool
+    /// The visit whose code ended the process, or 0.
+    private(set) var trapped: UInt64 = 0
     /// It will be killed.
     var isDoomed = false
     var inbox: [Message] = []
@@ -73,7 +76,8 @@ final class SimProcess: Cable {
         var tag: UInt64
     }
 
-    init(_ world: World, _ kind: Kind, number: Int) throws {
+    init(_ world: World, _ kind: Kind, number: Int, isCell: Bool = false) throws {
+        self.isCell = isCell
         self.world = world
         self.kind = kind
         self.number = number
@@ -81,7 +85,8 @@ final class SimProcess: Cable {
         names = Hub.places(of: bindings)
         order = Chance(seed: world.seed &* 1_000 &+ UInt64(number))
         let slot = world.hub.devices[kind.rawValue]
-        peer = Peer(cable: self, device: slot, incarnation: number, name: kind.rawValue)
+        peer = Peer(
+            cable: self, device: slot, incarnation: number, isCell: isCell, name: kind.rawValue)
         try world.hub.announce(peer, bindings)
         for region in world.hub.grantedRegions(slot) { try world.hub.follow(peer, region: region) }
         world.hub.ready(peer)
@@ -278,6 +283,7 @@ final class SimProcess: Cable {
         case .trap(let who, let times):
             if world.traps[who, default: 0] < times {
                 world.traps[who, default: 0] += 1
+                trapped = order.number
                 return world.die(self)
             }
             value = .null

@@ -38,6 +38,16 @@ import Testing
         }
     }
 
+    @Test func `cells are part of these runs`() throws {
+        var cells = 0
+        for seed in 0..<60 {
+            let world = try World(seed: UInt64(seed))
+            _ = world.run()
+            cells += world.cells
+        }
+        #expect(cells > 20)
+    }
+
     @Test func `the same seed makes the same run`() throws {
         let first = try World(seed: 11)
         let second = try World(seed: 11)

@@ -7,7 +7,7 @@ import Values
 /// from the seed: the world picks one enabled step after another and checks after each.
 ///
 /// It is the twin of the model in which the rules of the hub were found; what that model knows and
-/// this kernel does not do yet (forks, diverts, channels, cells, swaps) is not here.
+/// this kernel does not do yet (forks, diverts, channels, swaps) is not here.
 final class World {
     /// Something that was sent to the hub.
     struct Command {
@@ -34,10 +34,10 @@ final class World {
     var chance: Chance
     private(set) var steps = 0
     private(set) var trace: [String] = []
-    private(set) var processes: [SimProcess] = []
-    private var up: [Kind: SimProcess] = [:]
+    var processes: [SimProcess] = []
+    private(set) var up: [Kind: SimProcess] = [:]
     private var notices: [Notice] = []
-    private var born = 0
+    var born = 0
     private var queue: [Command] = []
     var commands: [Command] = []
     private var faults: [Fault] = []
@@ -45,6 +45,11 @@ final class World {
     var outages: [Kind: UInt64] = [:]
     lazy var store = SimStore(self)
     var traps: [Value: Int64] = [:]
+    // See Cells.
+    var charges: [String: Int] = [:]
+    var cellsWanted: [Kind: Int] = [:]
+    var emptied: Set<Int> = []
+    var cells = 0
     lazy var client = SimClient(self)
     // What was seen; see WorldChecks.
     var made: [Mark.Key: Value] = [:]
@@ -83,6 +88,7 @@ final class World {
             self.faults.shuffle(using: &chance)
         }
         self.chance = chance
+        hub.observer = self
         try declare()
         for (index, name) in names.enumerated() { enqueue(name, index, of: names.count) }
         for kind in Kind.allCases { spawn(kind) }
@@ -170,7 +176,10 @@ final class World {
             hub.away(process.peer)
         case .reaped(let process):
             if up[process.kind] === process { up[process.kind] = nil }
-            hub.lost(process.peer, begun: process.begun, reason: "signal KILL") { _ in .replay }
+            let verdicts = judge(process)
+            hub.lost(process.peer, begun: process.begun, reason: "signal KILL") {
+                verdicts[$0] ?? .replay
+            }
         }
     }
 
@@ -227,6 +236,7 @@ final class World {
         for kind in Kind.allCases where up[kind] == nil && hub.seen >= outages[kind, default: 0] {
             found.append(("\(kind) starts", { [self] in spawn(kind) }))
         }
+        found += cellSteps()
         if let next = queue.first { found.append(("client sends \(next.who)", submit)) }
         return found
     }

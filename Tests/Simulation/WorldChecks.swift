@@ -138,6 +138,7 @@ extension World {
         for device in hub.devices.values where !device.waiting.isEmpty || device.waitingBytes != 0 {
             breach("\(device.name) still holds \(device.waitingBytes) waiting bytes")
         }
+        checkCells()
         for lane in hub.lanes.values where !lane.queue.isEmpty || lane.bytes != 0 {
             breach("the lane \(lane.name) still holds \(lane.bytes) bytes")
         }

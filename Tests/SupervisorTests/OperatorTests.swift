@@ -92,7 +92,7 @@ import Testing
         Scenario(
             "the old dies first: the new is its restart",
             "\(up), visit A#1, swap, die@1 SEGV, ready@2",
-            done: "spawn 2, alone 1", shown: "ready"),
+            done: "spawn 2, apart 1", shown: "ready"),
         Scenario(
             "a second swap is refused", "\(up), swap, swap, ready@2, swap",
             done: "spawn 2, refused: a swap is under way, refused: a swap is under way",

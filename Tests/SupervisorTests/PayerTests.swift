@@ -105,7 +105,7 @@ import Testing
             shown: "done: exit 0", transient: true),
         Scenario(
             "a transient device that exits with 0 and a visit begun is not done",
-            "\(up), visit A#1, die 0", done: "alone 1, spawn 2", shown: "starting: exit 0",
+            "\(up), visit A#1, die 0", done: "apart 1, spawn 2", shown: "starting: exit 0",
             transient: true),
         Scenario(
             "a transient device that fails starts again", "\(up), die 1", done: "spawn 2",
@@ -133,16 +133,16 @@ import Testing
         Scenario(
             "the visit that ran is charged, others are replayed",
             "\(up), page begun=2 running=2, visit A#1, visit B#2, visit C#3, die SEGV",
-            done: "replay 1, alone 2, replay 3, spawn 2", shown: "starting: signal SEGV"),
+            done: "replay 1, apart 2, replay 3, spawn 2", shown: "starting: signal SEGV"),
         Scenario(
             "if none ran, all begun are suspects",
             "\(up), page begun=2, visit A#1, visit B#2, visit C#3, die SEGV",
-            done: "alone 1, alone 2, replay 3, spawn 2", shown: "starting: signal SEGV"),
+            done: "apart 1, apart 2, replay 3, spawn 2", shown: "starting: signal SEGV"),
         Scenario(
             "suspects are never poisoned",
             "\(up)\(String(repeating: ", visit A#1, visit B#2, die 1, ready", count: 5)), clear, "
                 + "visit A#1, visit B#2, die 1",
-            done: "alone 1, alone 2, spawn 7", shown: "starting: exit 1"),
+            done: "apart 1, apart 2, spawn 7", shown: "starting: exit 1"),
         Scenario(
             "the third death of a visit poisons it",
             "\(up), visit A#1, die ILL, ready, visit A#1, die ILL, ready, clear, visit A#1, "
@@ -153,11 +153,11 @@ import Testing
             "\(up), visit A#1, die 1, ready, visit A#1, die 1, ready, visit A#1, return 1, "
                 + "visit A#1, "
                 + "clear, die 1",
-            done: "alone 2, spawn 4", shown: "starting: exit 1"),
+            done: "apart 2, spawn 4", shown: "starting: exit 1"),
         Scenario(
             "another payload has a count of its own",
             "\(up), visit A#1, die 1, ready, visit A#1, die 1, ready, clear, visit A#2, die 1",
-            done: "alone 1, spawn 4", shown: "starting: exit 1"),
+            done: "apart 1, spawn 4", shown: "starting: exit 1"),
         Scenario(
             "a begun visit that may not be sent again is lost",
             "\(up), visit A#1 once, die 1", done: "lost 1, spawn 2", shown: "starting: exit 1"),
@@ -170,30 +170,30 @@ import Testing
             "a charge is forgotten after ten minutes",
             "\(up), visit A#1, die 1, ready, visit A#1, die 1, ready, page, wait 601, clear, "
                 + "visit A#1, page begun=1, die 1",
-            done: "alone 1, spawn 4", shown: "starting: exit 1"),
+            done: "apart 1, spawn 4", shown: "starting: exit 1"),
         Scenario(
             "restart forgives",
             "\(up), visit A#1, die 1, ready, visit A#1, die 1, ready, restart, die 0, "
                 + "ready, clear, "
                 + "visit A#1, die 1",
-            done: "alone 1, spawn 5", shown: "starting: exit 1"),
+            done: "apart 1, spawn 5", shown: "starting: exit 1"),
         Scenario(
             "the fifth distinct visit is on the device's budget too",
             "\(up), visit A#1, die 1, ready, visit A#2, die 1, ready, visit A#3, die 1, ready, "
                 + "visit A#4, die 1, ready, visit A#5, die 1, ready, clear, visit A#6, die 1",
-            done: "alone 1", shown: "waiting: exit 1"),
+            done: "apart 1", shown: "waiting: exit 1"),
         Scenario(
             "more than twenty deaths in visits in a minute pause",
             "\(up)\(String(repeating: ", visit A#1, visit B#2, die 1, ready", count: 20)), clear, "
                 + "visit A#1, visit B#2, die 1, tick 1",
-            done: "alone 1, alone 2, spawn 22", shown: "starting"),
+            done: "apart 1, apart 2, spawn 22", shown: "starting"),
         Scenario(
             "a page that contradicts the table counts as none",
             "\(up), page begun=9 running=9, visit A#1 once, die KILL", done: "lost 1, spawn 2",
             shown: "starting: signal KILL"),
         Scenario(
             "memory in a visit is charged to it",
-            "\(up), visit A#1, die KILL memory", done: "alone 1, spawn 2",
+            "\(up), visit A#1, die KILL memory", done: "apart 1, spawn 2",
             shown: "starting: memory (signal KILL)"),
     ]
 

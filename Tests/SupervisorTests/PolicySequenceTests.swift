@@ -54,13 +54,16 @@ import Testing
             if isOver, !actions.isEmpty { faults.append("it acts after the end") }
             for action in actions { check(action) }
             for name in ["a", "b"] {
-                if live[name, default: []].count > 3 {
+                let cells = policy.devices.first { $0.name == name }.map { device in
+                    device.processes.count { $0.role == .cell }
+                }
+                if live[name, default: []].count > 3 + (cells ?? 0) {
                     faults.append("\(name) has too many processes")
                 }
             }
             for device in policy.devices where !isOver {
                 let mains = device.processes.count { $0.role == .main }
-                let ready = device.processes.count { $0.phase == .ready }
+                let ready = device.processes.count { $0.phase == .ready && $0.role != .cell }
                 if mains > 1 || ready > 1 { faults.append("two mains") }
                 if device.processes.count != live[device.name, default: []].count {
                     faults.append("its table is wrong")
@@ -74,7 +77,7 @@ import Testing
 
         private mutating func check(_ action: PolicyAction) {
             switch action {
-            case .spawn(let device, let incarnation):
+            case .spawn(let device, let incarnation, _):
                 if incarnation <= lastStart[device, default: 0] { faults.append("an old number") }
                 if policy.isClosing { faults.append("a start at the end") }
                 lastStart[device] = incarnation
@@ -97,7 +100,7 @@ import Testing
                 }
             case .exit:
                 isOver = true
-            case .buried, .refuse, .show, .swapFailed, .refused: break
+            case .buried, .cellLost, .refuse, .show, .swapFailed, .refused: break
             }
         }
 
@@ -143,6 +146,8 @@ import Testing
             case 5: giveBack(name, at)
             case 6: handle(.cableClosed(device: name, incarnation: incarnation))
             case 7: handle(.drained(device: name, incarnation: incarnation))
+            case 9 where dice.chance(50): handle(.cell(name))
+            case 9: handle(.emptied(device: name, incarnation: incarnation))
             default: live[name]![at].page = PageReading(turns: 1, asleep: dice.chance(70))
             }
         }

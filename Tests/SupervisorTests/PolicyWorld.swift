@@ -7,7 +7,8 @@ import Testing
 /// | step | meaning |
 /// |---|---|
 /// | `boot` `stop` `start` `restart` `swap` `kill` `shutdown` | as they say |
-/// | `ready` `eof` `drained` | said by the newest process, or by process n with `ready@n` |
+/// | `cell` | a visit waits for a cell |
+/// | `ready` `eof` `drained` `emptied` | said by the newest process, or by n with `ready@n` |
 /// | `die KILL` `die 3` `die KILL memory` | a death by signal or exit; what was held goes with it |
 /// | `unspawned ENOENT` | the start failed |
 /// | `visit A#1 limit=3 once` | a delivery to the newest process |
@@ -30,6 +31,10 @@ struct PolicyWorld {
     }
 
     static let name = "device"
+    /// What is said of a visit whose process died.
+    static let words: [VisitVerdict: String] = [
+        .replay: "replay", .lost: "lost", .poisoned: "poisoned", .cell: "apart",
+    ]
     var policy: Policy
     var now = 5000.0
     var processes: [Int: Process] = [:]
@@ -58,16 +63,18 @@ struct PolicyWorld {
 
     private mutating func note(_ action: PolicyAction) {
         switch action {
-        case .spawn(_, let incarnation):
+        case .spawn(_, let incarnation, let isCell):
             processes[incarnation] = Process()
-            done.append("spawn \(incarnation)")
+            done.append("\(isCell ? "cell" : "spawn") \(incarnation)")
+        case .cellLost(_, let failed): done.append(failed ? "no cell" : "cell lost")
         case .drain(_, let incarnation): done.append("drain \(incarnation)")
         case .term(_, let incarnation): done.append("term \(incarnation)")
         case .kill(_, let incarnation): done.append("kill \(incarnation)")
         case .ping(_, let incarnation): done.append("ping \(incarnation)")
         case .cancel(_, _, let visit):
             done.append("cancel \(visit)")
-        case .settle(_, _, let visit, let verdict): done.append("\(verdict.rawValue) \(visit)")
+        case .settle(_, _, let visit, let verdict):
+            done.append("\(Self.words[verdict] ?? "") \(visit)")
         case .buried: break
         case .refuse(_, let state): done.append("refuse \(state.rawValue)")
         case .show(_, let state, let reason):
@@ -93,6 +100,8 @@ struct PolicyWorld {
         case "restart": handle(.restart(Self.name))
         case "swap": handle(.swap(Self.name))
         case "kill": handle(.kill(Self.name))
+        case "cell": handle(.cell(Self.name))
+        case "emptied": handle(.emptied(device: Self.name, incarnation: process))
         case "shutdown": handle(.shutdown)
         case "ready":
             processes[process]?.load.lastHeard = now

@@ -114,8 +114,13 @@ final class ProcessWorld: SupervisorDelegate {
 
     // MARK: The delegate
 
+    func cellLost(_ device: String, failed: Bool) {
+        happened()
+    }
+
     func launched(
-        _ device: String, incarnation: Int, pid: Int32, cable: consuming OwnedDescriptor
+        _ device: String, incarnation: Int, isCell: Bool, pid: Int32,
+        cable: consuming OwnedDescriptor
     ) {
         cables.append(cable.take())
         launches.append(Launch(device: device, incarnation: incarnation, pid: pid))

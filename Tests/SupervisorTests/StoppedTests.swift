@@ -42,10 +42,10 @@ import UnixSocket
             lastHeard: now, lastReply: now, highest: 1)
         try await world.until("the second start") { world.launches.count == 2 }
         #expect(world.pings == [1])
-        #expect(world.burials[0].verdicts == [1: .alone])
+        #expect(world.burials[0].verdicts == [1: .cell])
         #expect(world.supervisor.hasCharges("device"))
         #expect(world.supervisor.watchesReturns("device"))
-        #expect(world.supervisor.verdict("device", VisitKey(symbol: "A", digest: 1)) == .alone)
+        #expect(world.supervisor.verdict("device", VisitKey(symbol: "A", digest: 1)) == .cell)
         world.supervisor.returned("device", incarnation: 2, VisitKey(symbol: "A", digest: 1))
         #expect(world.supervisor.verdict("device", VisitKey(symbol: "A", digest: 1)) == .free)
         try await world.close()
