@@ -54,7 +54,7 @@ final class House {
         let specs = found.filter { $0.manifest.role == .device }.map {
             options.spec(of: $0.manifest, executable: $0.executable)
         }
-        supervisor = ProcessSupervisor(specs, delegate: self, logs: options.logDirectory)
+        supervisor = ProcessSupervisor(specs, delegate: self, logs: options.logDirectory, adopting: true)
         try options.lockData()
         declareOperators()
         hub.observer = self

@@ -162,7 +162,8 @@ extension PolicyProcess {
     mutating func take(_ load: ProcessLoad, _ time: SeenTime) {
         if load.lastHeard > heardRaw {
             heardRaw = load.lastHeard
-            moved = max(moved, time.seen(at: load.lastHeard))
+            // A page tells more: who writes for ever and reads nothing does not turn.
+            if turns == nil { moved = max(moved, time.seen(at: load.lastHeard)) }
             pinged = nil
         }
         if load.lastReply > repliedRaw {
@@ -205,8 +206,10 @@ extension PolicyProcess {
     }
 
     mutating func isHung(_ page: PageReading, _ open: [OpenVisit], _ seen: Double) -> Bool {
-        if page.turns != turns {
+        // One turn may run many visits that do not wait.
+        if page.turns != turns || page.begun != begun {
             turns = page.turns
+            begun = page.begun
             moved = seen
         }
         markBegun(through: page.begun, seen)
