@@ -206,12 +206,11 @@ extension PolicyProcess {
     }
 
     mutating func isHung(_ page: PageReading, _ open: [OpenVisit], _ seen: Double) -> Bool {
-        // One turn may run many visits that do not wait.
-        if page.turns != turns || page.begun != begun {
+        if page.turns != turns {
             turns = page.turns
-            begun = page.begun
             moved = seen
         }
+        if page.begun != begun.highest { begun = (page.begun, seen) }
         markBegun(through: page.begun, seen)
         if let visit = open.first(where: { $0.id == page.running }),
             let memory = visits[page.running]
@@ -224,6 +223,7 @@ extension PolicyProcess {
             guard let first = unread.lazy.map(\.at).min() else { return false }
             return seen - first >= PolicyNumbers.hang
         }
-        return seen - moved >= PolicyNumbers.hang
+        // One turn may run many visits that do not wait.
+        return seen - max(moved, begun.at) >= PolicyNumbers.hang
     }
 }

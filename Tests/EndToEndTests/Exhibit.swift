@@ -18,6 +18,8 @@ struct Exhibit {
         case leave(String)
         /// Is told what to do whenever the visit runs: the call must fail with this code.
         case obey(String, fails: String)
+        /// A call of its echo, which must fail with this code.
+        case call(fails: String)
         /// A word of the operator.
         case operate(String)
         /// Waits until it is shown so.
@@ -139,6 +141,9 @@ struct ZooHouse {
             try Wait.until("\(name) has begun") { access(file(name, "dare"), F_OK) != 0 }
         case .obey(let text, let code):
             let outcome = try instance.run("call", "Zoo.obey.\(name)", Value.text(text).json())
+            #expect(outcome.err.contains(code), "\(name): \(outcome)")
+        case .call(let code):
+            let outcome = try instance.run("call", "Zoo.echo.\(name)", "\"lost\"")
             #expect(outcome.err.contains(code), "\(name): \(outcome)")
         case .operate(let word):
             let outcome = try instance.run(word, name)
