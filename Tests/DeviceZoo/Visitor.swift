@@ -138,7 +138,7 @@ final class Visits {
         let made = try await kernel.call(
             "Circuit.Slideshow.create",
             ["id": .text(id + digits), "name": "visited", "photos": [.text(photos)]])
-        let gone = try await kernel.call("Circuit.Slideshow.delete", .text(id + digits))
+        let gone = try await kernel.call("Circuit.Slideshow.delete", ["id": .text(id + digits)])
         if made["slideCount"]?.int == 3, !gone.isNull {
             right += 1
         } else {

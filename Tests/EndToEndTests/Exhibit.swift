@@ -18,8 +18,6 @@ struct Exhibit {
         case leave(String)
         /// Is told what to do whenever the visit runs: the call must fail with this code.
         case obey(String, fails: String)
-        /// A call of its echo, which must fail with this code.
-        case call(fails: String)
         /// A word of the operator.
         case operate(String)
         /// Waits until it is shown so.
@@ -59,6 +57,10 @@ struct Exhibit {
             }
     }
 
+    func fits(_ row: DeviceRow) -> Bool {
+        row.state == state && exits.contains(row.lastExit) && restarts.contains(row.restarts)
+    }
+
     var animal: Animal {
         var animal = Animal(name: name, behaviour: behaviour, more: more)
         if serves { animal.answers = ["echo", "act", "dare", "obey"].map { "\($0).\(name)" } }
@@ -94,6 +96,7 @@ struct ZooHouse {
                 for step in exhibit.steps { try house.take(step, exhibit) }
             }
             for exhibit in exhibits { try house.look(at: exhibit) }
+            try house.lookAgain(at: exhibits)
             #expect(Proc.isAlive(instance.kernel))
             #expect(try instance.devices().filter { siblings.contains($0.name) } == before)
             let grown = Proc.resident(instance.kernel) - resident
@@ -142,9 +145,6 @@ struct ZooHouse {
         case .obey(let text, let code):
             let outcome = try instance.run("call", "Zoo.obey.\(name)", Value.text(text).json())
             #expect(outcome.err.contains(code), "\(name): \(outcome)")
-        case .call(let code):
-            let outcome = try instance.run("call", "Zoo.echo.\(name)", "\"lost\"")
-            #expect(outcome.err.contains(code), "\(name): \(outcome)")
         case .operate(let word):
             let outcome = try instance.run(word, name)
             #expect(outcome.succeeded, "\(name): \(outcome)")
@@ -165,13 +165,13 @@ struct ZooHouse {
 
     private func look(at exhibit: Exhibit) throws {
         let name = exhibit.name
+        try watch.drain()
         var last: DeviceRow?
         let row: DeviceRow
         do {
             row = try watch.device(name, within: patience) {
                 last = $0
-                return $0.state == exhibit.state && exhibit.exits.contains($0.lastExit)
-                    && exhibit.restarts.contains($0.restarts)
+                return exhibit.fits($0)
             }
         } catch {
             Issue.record("\(name) is \(last.map { "\($0)" } ?? "unknown"), not \(exhibit)")
@@ -210,6 +210,15 @@ struct ZooHouse {
         } catch {
             let left = processes(of: name).map { "\($0) \(Files.text("/proc/\($0)/cmdline"))" }
             Issue.record("\(name) has \(left)")
+        }
+    }
+
+    /// What was as it must be has stayed so.
+    private func lookAgain(at exhibits: [Exhibit]) throws {
+        let rows = try instance.devices()
+        for exhibit in exhibits {
+            let row = rows.first { $0.name == exhibit.name }
+            #expect(row.map(exhibit.fits) == true, "\(row as Any)")
         }
     }
 
