@@ -120,6 +120,11 @@ package final class CableDriver {
         return lagging
     }
 
+    /// Ends the cable because of what its owner has seen.
+    package func distrust(_ reason: String) {
+        refuse(.malformed, reason)
+    }
+
     /// Asks a device to finish its visits and to say so.
     package func drain() {
         guard phase != .closed else { return }
@@ -331,4 +336,6 @@ package enum DriverLimits {
     package static let backlog = 8 << 20
     /// Requests of a peer that come while more than that waits for it.
     package static let impatience = 65_536
+    /// Nanoseconds, in which a device's process was not stopped, for a frame to be whole.
+    package static let frameTime: UInt64 = 10_000_000_000
 }

@@ -54,7 +54,8 @@ final class House {
         let specs = found.filter { $0.manifest.role == .device }.map {
             options.spec(of: $0.manifest, executable: $0.executable)
         }
-        supervisor = ProcessSupervisor(specs, delegate: self, logs: options.logDirectory, adopting: true)
+        supervisor = ProcessSupervisor(
+            specs, delegate: self, logs: options.logDirectory, adopting: true)
         try options.lockData()
         declareOperators()
         hub.observer = self
@@ -112,6 +113,9 @@ final class House {
     }
 
     // MARK: - Cables
+
+    /// Whether the process of a device is stopped or traced, as it was last seen.
+    func isStopped(_ device: String) -> Bool { statuses[device]?.state == .late }
 
     func cable(of device: String, _ incarnation: Int) -> Plug? {
         cables[device]?.first { $0.incarnation == incarnation }
