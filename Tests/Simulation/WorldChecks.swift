@@ -45,7 +45,9 @@ extension World {
                 told(command.who, .failure(error))
             }
         }
-        for device in hub.devices.values { fullest = max(fullest, device.waiting.count) }
+        for device in hub.devices.values {
+            fullest = max(fullest, device.waiting.count + device.apart.count)
+        }
         for lane in hub.lanes.values {
             let running = lane.queue.filter(\.running)
             if running.count > 1 { breach("two commands of a lane run at once") }
