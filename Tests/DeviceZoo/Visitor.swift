@@ -6,11 +6,12 @@ import Synchronization
 /// A client: calls symbols over and over, checks every answer, and says on its last line how it
 /// went, as JSON.
 ///
-/// `visit [--window N] [--pause MS] [--count N] [--poison TEXT]… SYMBOL…`: so many calls of each
-/// symbol are open at a time, with a pause after each; it ends after the count of right answers, or
-/// by SIGTERM. Each poison is called once, in the middle, and counts apart. A symbol that is not the
-/// zoo's own stands for its commands: `Circuit.Slideshow` makes slideshows of `$VISIT_PHOTOS` and
-/// deletes them.
+/// `visit [--window N] [--pause MS] [--count N] [--poison TEXT]… SYMBOL…`
+///
+/// So many calls of each symbol are open at a time, with a pause after each; it ends after the
+/// count of calls, or by SIGTERM. Each poison is called once, in the middle, and counts apart. A
+/// symbol that is not the zoo's own stands for its commands: `Circuit.Slideshow` makes slideshows
+/// of `$VISIT_PHOTOS` and deletes them.
 enum Visitor {
     struct Plan: Sendable {
         var window = 1
