@@ -68,12 +68,19 @@ enum Deed: String, CaseIterable {
             clx_pipe(&ends, 0)
             while true { _ = read(ends[0], &byte, 1) }
         case .busy:
-            let end = clock() + Int(number) * 1_000
-            while clock() < end {}
+            let end = monotonic + Int(number) * 1_000_000
+            while monotonic < end {}
         case .print: Handlers.shout(Int(number))
         case .spam: for line in 0..<number { Swift.print("line \(line) of the spam") }
         default: break
         }
+    }
+
+    /// Nanoseconds.
+    nonisolated private static var monotonic: Int {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return time.tv_sec * 1_000_000_000 + time.tv_nsec
     }
 
     nonisolated static func trap() -> Never {

@@ -46,11 +46,11 @@ enum Zoo {
     /// Does what its payload says while the visit runs, if there is a file `NAME.dare` among the
     /// data, which goes; then, or otherwise, gives it back.
     static func dare(of name: String) -> Symbol<String, String> {
-        Symbol("Zoo.dare.\(name)", .replayable.limits(attempt: 1_000, deadline: 20_000))
+        Symbol("Zoo.dare.\(name)", .replayable.limits(attempt: 2_000, deadline: 20_000))
     }
     /// Does what its payload says while the visit runs, whenever it is asked.
     static func obey(of name: String) -> Symbol<String, String> {
-        Symbol("Zoo.obey.\(name)", .replayable.limits(attempt: 1_000, deadline: 20_000))
+        Symbol("Zoo.obey.\(name)", .replayable.limits(attempt: 2_000, deadline: 20_000))
     }
     /// Waits a few milliseconds and does what its payload says after that, while the visit is
     /// begun and nothing of it runs; gives every other payload back.

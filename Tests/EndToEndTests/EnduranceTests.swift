@@ -124,7 +124,7 @@ extension EndToEnd {
                 let call = try instance.start(["call", "Zoo.gate", Value.text(mark).json()])
                 try Wait.until("the visit runs") { !Files.text(mark).isEmpty }
                 try Files.write("", to: "\(instance.data)/zoo.dare")
-                // Waits behind the one that runs, with a limit of a second.
+                // Waits behind the one that runs, with a limit of its own.
                 let waiting = try instance.start(["call", "Zoo.dare.zoo", "\"busy 200\""])
                 let tree = Proc.using(instance.folder)
                 #expect(tree.count == 1 + 4 + 4, "kernel, devices, clients")

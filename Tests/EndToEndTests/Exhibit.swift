@@ -74,7 +74,7 @@ struct ZooHouse {
     let watch: Watch
 
     /// Seconds from the last step until all is as it must be; a row that is not costs them.
-    private let end = Clock.now + 45
+    private let end = Clock.now + 60
     private var patience: Double { max(0.5, end - Clock.now) }
 
     static let siblings = ["steady", "calm"]
