@@ -7,6 +7,7 @@
 
 internal import CLinux
 internal import Glibc
+internal import Installation
 internal import UnixSocket
 
 /// Ends what comes to this process as an orphan, and what comes after it.
@@ -49,7 +50,7 @@ final class Orphans {
     /// The children of this process's first thread, to which orphans come, too. Empty where the
     /// system does not list them.
     private static var children: [Int32] {
-        let list = readFile("/proc/self/task/\(getpid())/children") ?? ""
+        let list = SystemFile.text("/proc/self/task/\(getpid())/children") ?? ""
         return list.split(separator: " ").compactMap { Int32($0) }
     }
 }

@@ -46,7 +46,7 @@ enum Handlers {
 
     /// The code behind a name: of those above, or `Zoo.WORD.NAME`.
     static func named(_ name: String) -> (@LoopActor (Bindings) -> Void)? {
-        if let bind = all[name] { return bind }
+        if let bind = all[name] ?? limits[name] { return bind }
         let parts = name.split(separator: ".", maxSplits: 2).map(String.init)
         guard parts.count == 3 else { return nil }
         let own = parts[2]
