@@ -132,7 +132,7 @@ extension EndToEnd {
                 #expect(tree.count == 1 + 4 + 4, "kernel, devices, clients")
                 for pid in tree { kill(pid, SIGSTOP) }
                 // The time is the test's subject.
-                sleep(6)
+                sleep(30)
                 // The kernel first, for it must not take sleepers for dead.
                 kill(instance.kernel, SIGCONT)
                 for pid in tree.reversed() { kill(pid, SIGCONT) }
