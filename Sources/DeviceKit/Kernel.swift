@@ -67,8 +67,8 @@ public final class Kernel {
         return kernel
     }
 
-    /// Waits for the greeting in steps of milliseconds. A time in which this process was stopped, or
-    /// the machine slept, is one of them at most: what came meanwhile is still to be read.
+    /// Waits for the greeting in steps of milliseconds. A time in which this process was stopped,
+    /// or the machine slept, is one of them at most: what came meanwhile is still to be read.
     private func awaitGreeting(_ instance: String, steps: Int, of milliseconds: UInt64) {
         let next = EventLoop.shared.now &+ milliseconds &* 1_000_000
         patience = EventLoop.shared.schedule(at: next) { [weak self] in

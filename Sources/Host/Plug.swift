@@ -112,9 +112,18 @@ final class Plug: ConnectionDelegate {
         house.arm()
     }
 
-    /// Who connects and says nothing has no place here.
-    func endUnlessGreeted() {
-        guard connection != nil, driver.peer == nil else { return }
+    /// Who connects and says nothing has no place here. The time is waited for in steps: one in
+    /// which the kernel did not run counts as one of them, and what came meanwhile is read before
+    /// the next.
+    func awaitGreeting(steps: UInt64 = 5) {
+        let next = EventLoop.shared.now + HouseLimits.greeting / 5
+        EventLoop.shared.schedule(at: next) { [weak self] in
+            guard let self, connection != nil, driver.peer == nil else { return }
+            if steps > 1 { awaitGreeting(steps: steps - 1) } else { turnAway() }
+        }
+    }
+
+    private func turnAway() {
         close()
         house.ended(self)
     }
