@@ -24,6 +24,12 @@ final class Watch {
 
     deinit { close(pipe) }
 
+    /// Ends the command that watches.
+    func end() {
+        command.send(SIGKILL)
+        _ = try? command.finish()
+    }
+
     /// Reads lines until the value is as wanted.
     func wait(
         for what: String, within seconds: Double = 10, _ condition: (Value) throws -> Bool
