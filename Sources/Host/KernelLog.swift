@@ -30,7 +30,7 @@ final class KernelLog {
         if rate.isOver {
             rate.suppress()
         } else {
-            let piece = Self.plain(line)
+            let piece = PlainLine.of(line)
             rate.count(piece.utf8.count)
             file?.add(0, .kernel, piece)
         }
@@ -52,14 +52,6 @@ final class KernelLog {
         guard descriptor >= 0 else { return }
         for stream: Int32 in [1, 2] { dup2(descriptor, stream) }
     }
-
-    /// One line of bounded length; names in it may be a stranger's.
-    private static func plain(_ line: String) -> String {
-        let bytes = line.utf8.prefix(LogLimits.lineBytes).map { byte in
-            byte < 32 || byte == 127 ? UInt8(ascii: "?") : byte
-        }
-        return String(decoding: bytes, as: UTF8.self)
-    }
 }
 
 /// Says what is wrong: in the log, and in one line on standard error while somebody reads it.
@@ -69,7 +61,7 @@ func complain(_ line: String) {
     if KernelLog.current?.holdsStreams != true { sayOnError(line) }
 }
 
-/// One line on standard error.
+/// One line on standard error; names in it may be a stranger's.
 func sayOnError(_ line: String) {
-    put("concentric-kernel: \(line)\n", on: 2)
+    put("concentric-kernel: \(PlainLine.of(line))\n", on: 2)
 }
