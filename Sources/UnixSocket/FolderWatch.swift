@@ -5,7 +5,7 @@ internal import Glibc
 /// Nothing runs in between. The loop holds it until it is closed.
 ///
 /// Who is told looks anew and calls `arm()` first, so that a change between the look and the watch
-/// is not missed.
+/// is not missed. Nothing is watched before the first.
 @LoopActor
 final class FolderWatch: Watcher {
     private let folder: String
@@ -21,7 +21,6 @@ final class FolderWatch: Watcher {
         let number = clx_watch_create()
         watch = try OwnedDescriptor(checking: number, "cannot watch a folder", path: folder)
         EventLoop.shared.watch(number, .read, self)
-        arm()
     }
 
     func close() {
@@ -34,19 +33,22 @@ final class FolderWatch: Watcher {
     /// Called by the loop.
     func ready(_ events: Interest) {
         guard let number = watch?.number else { return }
-        clx_watch_drain(number)
+        clx_watch_drain(number, SocketLimits.watchReadsPerTurn)
         changed?()
     }
 
     /// Watches what stands at the path now: the folder's contents and the place of each folder
     /// above it; if it is not there, the nearest one above in which it can appear.
-    func arm() {
+    /// - Throws: `system` if neither the folder nor one above it can be watched.
+    func arm() throws(SocketError) {
         guard let number = watch?.number else { return }
+        var failure: Int32 = 0
         var now: Set<Int32> = []
         var path = Substring(folder)
         var what = clx_watch_contents
         while !path.isEmpty {
             let id = clx_watch_folder(number, String(path), what)
+            if id < 0, failure == 0 || failure == ENOENT { failure = errno }
             if id >= 0 {
                 now.insert(id)
                 what = clx_watch_place
@@ -57,9 +59,13 @@ final class FolderWatch: Watcher {
         }
         if what == clx_watch_arrivals {
             let id = clx_watch_folder(number, "/", what)
-            if id >= 0 { now.insert(id) }
+            if id >= 0 { now.insert(id) } else { failure = errno }
         }
         for id in watched.subtracting(now) { clx_watch_forget(number, id) }
         watched = now
+        guard now.isEmpty else { return }
+        throw SocketError(
+            .system, "cannot watch a folder", path: folder, errno: failure,
+            advice: failure == ENOSPC ? "raise fs.inotify.max_user_watches" : nil)
     }
 }

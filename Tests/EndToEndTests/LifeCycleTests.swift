@@ -47,6 +47,35 @@ extension EndToEnd {
             }
         }
 
+        @Test func `a kernel with the data of another leaves no socket and touches nothing`() throws
+        {
+            try Instance.with { instance in
+                let log = Files.text("\(instance.data)/log/kernel.log")
+                let second = try instance.start(instance.upWords + ["--name", "other"]).finish()
+                #expect(second.status == 69)
+                #expect(second.err.contains("another kernel keeps its data here"), "\(second.err)")
+                #expect(access("\(instance.folder)/concentric/other.sock", F_OK) != 0)
+                #expect(Files.text("\(instance.data)/log/kernel.log") == log)
+                #expect(try instance.devices().allSatisfy { $0.restarts == 0 })
+            }
+        }
+
+        @Test func `a program that is started without streams opens none of its own as one`() throws
+        {
+            let instance = try Instance()
+            defer { instance.end() }
+            let words = ([Programs.shell] + instance.upWords).filter { $0 != "--detach" }
+            let script = "exec \(words.joined(separator: " ")) <&- >&- 2>&-"
+            let up = try instance.start(program: "/bin/sh", ["-c", script])
+            try Wait.until("it serves", within: 20) {
+                try instance.run("ps", "--json").out.contains("\"ready\"")
+            }
+            let streams = Proc.descriptors(up.pid).filter { $0.key < 3 }
+            #expect(streams == [0: "/dev/null", 1: "/dev/null", 2: "/dev/null"])
+            up.send(SIGTERM)
+            #expect(try up.finish().status == 0)
+        }
+
         @Test func `of two ups at once exactly one wins`() throws {
             let instance = try Instance()
             defer { instance.end() }
