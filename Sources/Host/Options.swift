@@ -123,7 +123,7 @@ struct Options {
     /// Says a line to whoever started the kernel: on standard output, and where it asked for it.
     @LoopActor
     func say(_ line: String) {
-        KernelLog.current?.add(line)
+        KernelLog.add(line)
         put(PlainLine.of(line) + "\n", on: 1)
     }
 }

@@ -16,7 +16,7 @@ package enum Leftovers {
 
     /// The rounds in which it is looked for what the last ones have started meanwhile.
     private static let rounds = 8
-    /// Milliseconds that a round waits for their ends.
+    /// Milliseconds that are waited for the end of one.
     private static let patience: Int32 = 250
 
     /// Ends the processes of this user that come from a device with these data and have no kernel
