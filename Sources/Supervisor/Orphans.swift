@@ -14,9 +14,14 @@ internal import UnixSocket
 /// Reaps what comes to this process as an orphan, and ends what has lost its device.
 @LoopActor
 final class Orphans {
-    /// Those of which the environment said nothing when they were last looked at. It is empty while
-    /// a program is executed, so each is looked at twice.
-    private var unnamed: Set<Int32> = []
+    /// One that lives. Its environment is read once, for a device may leave many; one that says
+    /// nothing is executing a program perhaps, and is asked again for a while.
+    private struct Adopted {
+        var origin: ProcessTable.Origin?
+        let since: UInt64
+    }
+
+    private var adopted: [Int32: Adopted] = [:]
     private var watcher: SignalWatcher?
 
     /// Whether none is left that was killed.
@@ -44,23 +49,29 @@ final class Orphans {
     /// are found at the next look, which its end causes.
     func look() {
         var awaited = false
-        var nameless: Set<Int32> = []
+        var isNewcomer = false
+        var living: [Int32: Adopted] = [:]
+        let now = EventLoop.shared.now
         for pid in ProcessTable.children(of: getpid()) ?? [] where !isOwn(pid) {
             // A child that lives keeps its number until it is reaped, which nobody else does; what
             // is no child is not touched.
             guard clx_reap_orphan(pid) == 0 else { continue }
-            let origin = ProcessTable.origin(of: pid)
-            if origin == nil { nameless.insert(pid) }
-            guard !spares(origin) else { continue }
+            var orphan = adopted[pid] ?? Adopted(since: now)
+            if orphan.origin == nil, now - orphan.since <= 2 * Self.secondLook {
+                orphan.origin = ProcessTable.origin(of: pid)
+            }
+            if orphan.origin == nil, adopted[pid] == nil { isNewcomer = true }
+            living[pid] = orphan
+            guard !spares(orphan.origin) else { continue }
             Glibc.kill(pid, SIGKILL)
             awaited = true
         }
-        if !nameless.isSubset(of: unnamed) {
-            EventLoop.shared.schedule(at: EventLoop.shared.now + Self.secondLook) { [weak self] in
+        if isNewcomer {
+            EventLoop.shared.schedule(at: now + Self.secondLook) { [weak self] in
                 self?.look()
             }
         }
-        unnamed = nameless
+        adopted = living
         isEmpty = !awaited
         if isEmpty { onEmpty?() }
     }

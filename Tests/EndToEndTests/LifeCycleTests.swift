@@ -23,6 +23,21 @@ extension EndToEnd {
             }
         }
 
+        @Test
+        func `a device that is done before a slow sibling is ready does not hold up the start`()
+            throws
+        {
+            let zoo = [
+                Animal(
+                    name: "brief", behaviour: ["brief", "1", "0"], more: ["restart": "transient"]),
+                Animal(name: "slow", behaviour: ["slow", "1000"]),
+            ]
+            try Instance.with(zoo: zoo, reference: false) { instance in
+                #expect(try instance.device("brief").state == "done")
+                #expect(try instance.device("slow").state == "ready")
+            }
+        }
+
         @Test func `down leaves no process and no socket, and the next up works`() throws {
             let instance = try Instance()
             defer { instance.end() }
