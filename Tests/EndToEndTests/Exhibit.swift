@@ -111,8 +111,9 @@ struct ZooHouse {
 
     /// `down` leaves nothing of any animal.
     private func close() throws {
+        let children = Proc.all.filter { $0.parent == instance.kernel }.map(\.pid)
         #expect(try instance.run("down").succeeded)
-        let left = Proc.survivors(of: Proc.using(instance.folder), within: 2)
+        let left = Proc.survivors(of: children + Proc.using(instance.folder), within: 2)
         #expect(left == [], "\(left.map { Files.text("/proc/\($0)/cmdline") })")
         #expect(access(instance.socket, F_OK) != 0)
     }

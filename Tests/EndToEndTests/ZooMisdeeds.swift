@@ -128,6 +128,8 @@ extension EndToEnd.ZooTests {
         // These are there at the end of the house, and must end with it.
         Exhibit(name: "mother", steps: [.act("helper"), .processes(2)], company: 1),
         Exhibit(name: "far-mother", steps: [.act("escape"), .processes(2)], company: 1),
+        // Nobody knows whose it is, so it lives as long as the kernel.
+        Exhibit(name: "nobody", steps: [.act("bare")]),
         Exhibit(name: "witch", steps: [.act("daemon"), .processes(4)], company: 3),
     ]
 }
