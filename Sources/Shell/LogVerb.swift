@@ -62,7 +62,7 @@ enum LogVerb {
             folder: source.folder, tails: tails, wants: wants, print: print)
         // Nothing ends it but a signal.
         _ = await Ended().wait()
-        _ = follower
+        follower.end()
     }
 
     private struct Source {

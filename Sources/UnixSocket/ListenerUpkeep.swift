@@ -47,8 +47,9 @@ extension Listener {
         upkeep.retry = nil
         for _ in 0..<SocketLimits.returnTries {
             guard !isClosed else { return }
-            // First the watch, so that nothing happens unseen after the look.
-            upkeep.watch?.arm()
+            // First the watch, so that nothing happens unseen after the look; what is gone is put
+            // back without one, too.
+            try? upkeep.watch?.arm()
             do throws(SocketError) {
                 guard try mend() else {
                     upkeep.said = nil
