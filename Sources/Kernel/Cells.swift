@@ -13,14 +13,18 @@ extension Hub {
     }
 
     func fate(of flow: Flow, _ symbol: SymbolSlot) -> Fate {
-        switch flow.trial {
-        case .ordinary: return .free
-        case .cell: return .cell
-        case .none: break
+        var said = Fate.free
+        if let device = symbol.device, device.charged, let observer {
+            said = observer.fate(
+                device: device.name, symbol: symbol.name, digest: Digest.of(flow.value))
         }
-        guard let device = symbol.device, device.charged, let observer else { return .free }
-        return observer.fate(
-            device: device.name, symbol: symbol.name, digest: Digest.of(flow.value))
+        switch (said, flow.trial) {
+        // What is poisoned by now ends no further process, however it was to be tried.
+        case (.poisoned, _): return .poisoned
+        case (_, .ordinary): return .free
+        case (_, .cell): return .cell
+        case (_, .none): return said
+        }
     }
 
     /// The flow fails, for its stage would end any process.
@@ -53,14 +57,18 @@ extension Hub {
 
     func cellReady(_ peer: Peer, _ device: DeviceSlot) {
         device.cellsComing = max(0, device.cellsComing - 1)
-        guard let flow = device.apart.first, let symbol = stageSymbol(flow) else {
-            observer?.cellEmptied(device: device.name, incarnation: peer.incarnation)
-            return
-        }
-        leaveQueue(flow)
         device.cellsBusy += 1
         peer.isBusy = true
-        visit(flow, symbol, peer)
+        peer.wasReady = true
+        while let flow = device.apart.first, peer.visits.count == 0 {
+            leaveQueue(flow)
+            guard let symbol = stageSymbol(flow) else { continue }
+            if fate(of: flow, symbol) == .poisoned {
+                poison(flow, symbol, "before")
+            } else {
+                visit(flow, symbol, peer)
+            }
+        }
         if peer.visits.count == 0 { leave(peer) }
     }
 
@@ -70,13 +78,16 @@ extension Hub {
         if peer.isBusy, peer.visits.count == 0 { leave(peer) }
     }
 
+    /// It is to end; until it has, it takes the place of another one.
     private func leave(_ cell: Peer) {
-        guard let device = cell.device else { return }
         cell.isBusy = false
-        device.cellsBusy -= 1
-        if !cell.away {
-            observer?.cellEmptied(device: device.name, incarnation: cell.incarnation)
-        }
+        guard let device = cell.device, !cell.away else { return }
+        observer?.cellEmptied(device: device.name, incarnation: cell.incarnation)
+    }
+
+    /// Its process is dead.
+    func cellGone(_ cell: Peer, _ device: DeviceSlot) {
+        device.cellsBusy = max(0, device.cellsBusy - 1)
         wantCells(device)
     }
 
@@ -98,7 +109,10 @@ extension Hub {
     /// - Throws: `KernelError` naming the symbol that it announces otherwise.
     func admit(_ cell: Peer, _ device: DeviceSlot, _ announced: [Binding]) throws(KernelError) {
         let serving = bindings.filter { symbols[$0.name]?.device === device }
-        for (own, other) in zip(announced, serving) where !own.isSame(as: other) {
+        for own in announced {
+            if let other = serving.first(where: { $0.name == own.name }), own.isSame(as: other) {
+                continue
+            }
             throw KernelError(
                 .denied,
                 "\(device.name) announces \(own.name) otherwise than the process that serves: "
@@ -118,7 +132,7 @@ extension Binding {
     /// Two builds of a pipe are the same if kinds, symbols and shapes are; notes and lines are not
     /// looked at.
     func isSame(as other: Binding) -> Bool {
-        guard name == other.name, last == other.last,
+        guard name == other.name, last == other.last, traits.replay == other.traits.replay,
             stages?.count == other.stages?.count
         else { return false }
         return zip(stages ?? [], other.stages ?? []).allSatisfy {

@@ -38,7 +38,8 @@ final class Watch {
         while true {
             if let value, try condition(value) { return }
             guard try next(until: deadline) else {
-                throw Failure("\(what): not within \(seconds) s; it is \(value?.json() ?? "none")")
+                let last = (value?.json() ?? "none").prefix(2_000)
+                throw Failure("\(what): not within \(seconds) s; it is \(last)")
             }
         }
     }
