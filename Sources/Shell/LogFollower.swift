@@ -24,8 +24,11 @@ final class LogFollower {
         self.print = print
         self.tails = Dictionary(tails.map { ($0.device, $0) }) { $1 }
         do throws(SocketError) {
-            watch = try FolderWatch(folder, writes: true) { [weak self] in self?.changed() }
+            let watch = try FolderWatch(folder, writes: true) { [weak self] in self?.changed() }
+            self.watch = watch
+            try watch.arm()
         } catch {
+            end()
             throw Self.failure(error)
         }
         look()

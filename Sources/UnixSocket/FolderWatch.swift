@@ -5,7 +5,7 @@ internal import Glibc
 /// Nothing runs in between. The loop holds it until it is closed.
 ///
 /// Who is told looks anew and calls `arm()` first, so that a change between the look and the watch
-/// is not missed.
+/// is not missed. Nothing is watched before the first.
 @LoopActor
 package final class FolderWatch: Watcher {
     private let folder: String
@@ -27,12 +27,6 @@ package final class FolderWatch: Watcher {
         let number = clx_watch_create()
         watch = try OwnedDescriptor(checking: number, "cannot watch a folder", path: folder)
         EventLoop.shared.watch(number, .read, self)
-        do throws(SocketError) {
-            try arm()
-        } catch {
-            close()
-            throw error
-        }
     }
 
     package func close() {
