@@ -200,6 +200,10 @@ struct ZooHouse {
                 #expect(messages.contains { $0.contains(text) }, "\(name): \(messages)")
             }
         }
+        if row.pid != 0 {
+            try Wait.until("\(name) has no zombie") { Proc.zombies(of: row.pid).isEmpty }
+        }
+        try Wait.until("the kernel has no zombie") { Proc.zombies(of: instance.kernel).isEmpty }
         // Whatever it started is gone with the process that started it.
         do {
             try Wait.until("only its process is there", within: 5) {

@@ -114,6 +114,9 @@ extension EndToEnd.ZooTests {
         // The shell, its sleeper in the background and the one in front.
         family("ghost", "daemon", 4),
         family("holder", "hold", 2),
+        // The job that sleeps stays as long as the device, and the other one leaves no zombie.
+        family("employer", "jobs", 2),
+        Exhibit(name: "boss", steps: [.act("jobs"), .processes(2)], company: 1),
         Exhibit(
             name: "stopped-parent", steps: [.act("escape"), .processes(2), .operate("stop")],
             state: "stopped", exits: ["stop (exit 0)"]),
