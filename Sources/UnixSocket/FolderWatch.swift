@@ -72,11 +72,12 @@ package final class FolderWatch: Watcher {
         var missing: (path: String, errno: Int32)?
         while !path.isEmpty {
             let id = clx_watch_folder(number, String(path), what)
+            let error = errno
             if id >= 0 {
                 now.insert(id)
                 what = clx_watch_place
             } else if what != clx_watch_place {
-                missing = (String(path), errno)
+                missing = (String(path), error)
                 what = clx_watch_arrivals
             }
             path = path[..<(path.lastIndex(of: "/") ?? path.startIndex)]
