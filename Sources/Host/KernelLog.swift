@@ -17,7 +17,7 @@ final class KernelLog {
     /// Standard output and error go into the file.
     private(set) var holdsStreams = false
     private var file: LogFile?
-    private var rate = LogRate()
+    private let rate = LogRate()
 
     static func open(in folder: String, name: String) {
         let log = KernelLog()

@@ -7,7 +7,8 @@ struct LogLines {
     private var partial: [UInt8] = []
     /// The unfinished line is left out.
     private var isDropping = false
-    private(set) var rate: LogRate
+    /// It is shared with the other processes of the device.
+    let rate: LogRate
 
     init(_ rate: LogRate = LogRate()) { self.rate = rate }
 
@@ -31,7 +32,7 @@ struct LogLines {
     }
 
     /// Says what was left out when its second is over.
-    mutating func tick(now: UInt64, _ emit: (String) -> Void) {
+    func tick(now: UInt64, _ emit: (String) -> Void) {
         if let report = rate.open(now) { emit(report) }
     }
 

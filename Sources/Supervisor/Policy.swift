@@ -97,6 +97,14 @@ package struct Policy: Sendable {
 
     // MARK: Questions
 
+    /// Why the machine ends a process; nil if it does not.
+    package func cause(_ device: String, _ incarnation: Int) -> EndCause? {
+        guard let at = indices[device], let process = devices[at].index(of: incarnation) else {
+            return nil
+        }
+        return devices[at].processes[process].cause
+    }
+
     /// How a visit may be delivered to the device now.
     package func verdict(_ device: String, _ key: VisitKey) -> DeliveryVerdict {
         guard let at = indices[device] else { return .free }

@@ -189,7 +189,10 @@ extension ProcessSupervisor {
         case SIGKILL:
             let used = Double(result.cpu_microseconds) / 1e6
             reason.processorTime = limits.cpu.map { Self.isUsedUp(used, of: $0) } ?? false
-            reason.memory = !reason.processorTime && memoryKiller.hasStruck()
+            // A kill of the kernel's own needs no stroke to explain it.
+            reason.memory =
+                !reason.processorTime && policy.cause(child.device, child.incarnation) == nil
+                && memoryKiller.takeStroke()
         case SIGXCPU: reason.processorTime = limits.cpu != nil
         case SIGILL, SIGTRAP, SIGABRT, SIGSEGV, SIGBUS:
             guard let memory = limits.memory else { break }

@@ -116,8 +116,10 @@ extension EndToEnd {
 final class Stranger {
     private let descriptor: Int32
 
-    init(_ instance: Instance) throws {
-        descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+    /// - Parameter waits: whether to wait for room in the queue of those who want in.
+    init(_ instance: Instance, waits: Bool = true) throws {
+        let kind = SOCK_STREAM.rawValue | (waits ? 0 : SOCK_NONBLOCK.rawValue)
+        descriptor = socket(AF_UNIX, Int32(kind), 0)
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         let path = Array(instance.socket.utf8)

@@ -3,6 +3,8 @@
 #include <stdint.h>
 
 enum clx_watch {
+    /// As `clx_watch_contents`, and what is written into its files.
+    clx_watch_writes,
     /// Whatever enters, leaves or changes in a folder, and the end of the folder itself.
     clx_watch_contents,
     /// A name that appears in a folder, and the end of the folder itself.
