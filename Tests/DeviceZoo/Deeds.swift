@@ -21,8 +21,8 @@ enum Deed: String, CaseIterable {
     case trap
     /// A loop without end; a system call that does not return.
     case spin, block
-    /// `busy MS` and `linger MS` take their time and go on: without waiting, and waiting, which says
-    /// so first.
+    /// `busy MS` and `linger MS` take their time and go on: without waiting, and waiting, which
+    /// says so first.
     case busy, linger
     /// `print BYTES` on both streams without an end of line.
     case print
