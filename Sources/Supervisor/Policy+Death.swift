@@ -176,8 +176,9 @@ extension PolicyDevice {
         if accused.count == 1 { dead.insert(accused[0].key) }
     }
 
-    /// A death from outside charges nobody. But a visit whose process dies so again and again may be
-    /// the one who sends the signal, or stops it: it is tried apart, so that it holds up no other.
+    /// A death from outside charges nobody. But a visit whose process dies so again and again may
+    /// be the one who sends the signal, or stops it: it is tried apart, so that it holds up no
+    /// other.
     private mutating func suspect(
         _ process: PolicyProcess, _ accused: [OpenVisit], _ page: PageReading?,
         _ turn: inout PolicyTurn
