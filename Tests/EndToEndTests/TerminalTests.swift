@@ -27,7 +27,7 @@ extension EndToEnd {
                 for number in 1...kills {
                     for name in victims {
                         let row = try devices.device(name) {
-                            $0.state == "ready" && $0.incarnation == number
+                            $0.state == "ready" && $0.restarts == number - 1
                         }
                         try library.drain()
                         if Instance.ids(in: library.value ?? .null).isEmpty { during += 1 }
