@@ -42,8 +42,8 @@ package struct Manifest: Sendable {
         /// With less no process of DeviceKit comes as far as its hello: its streams, cable, life
         /// line and status page, the loop's own, and one to work with.
         package static let leastDescriptors: Int64 = 10
-        /// The program, its stack and its first heap.
-        package static let leastMemory: Int64 = 16 << 20
+        /// A program with the static standard library, its stack and its first heap.
+        package static let leastMemory: Int64 = 24 << 20
     }
 
     package var name: String
