@@ -55,8 +55,8 @@ final class House {
         try options.folders.make()
         // The socket comes first: of two hosts that start at once, only one starts devices.
         listener = try Listener(path: try SocketPath(name: options.name), delegate: self)
-        // Nothing is written among the data before they are this kernel's, and what befalls the logs
-        // of devices is told in its own.
+        // Nothing is written among the data before they are this kernel's, and what befalls the
+        // logs of devices is told in its own.
         keeper = try DataKeeper(options.folders) { complain($0) }
         KernelLog.open(in: options.logDirectory, name: Manifest.kernelName)
         let specs = found.filter { $0.manifest.role == .device }.map {

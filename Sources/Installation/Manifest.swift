@@ -38,12 +38,6 @@ package struct Manifest: Sendable {
         package var descriptors: UInt64?
         /// Bytes of a core file.
         package var core: UInt64?
-
-        /// With less no process of DeviceKit comes as far as its hello: its streams, cable, life
-        /// line and status page, the loop's own, and one to work with.
-        package static let leastDescriptors: Int64 = 10
-        /// A program with the static standard library, its stack and its first heap.
-        package static let leastMemory: Int64 = 24 << 20
     }
 
     package var name: String
@@ -118,4 +112,13 @@ package struct Manifest: Sendable {
                 file: file, what: "instances: unsupported, a device has one process yet")
         }
     }
+}
+
+/// Less than this a manifest cannot give its processes: none would come as far as its hello.
+package enum LeastLimits {
+    /// A program with the static standard library, its stack and its first heap.
+    package static let memory: Int64 = 24 << 20
+    package static let cpuSeconds: Int64 = 1
+    /// Its streams, cable, life line and status page, those of its loop, and one to work with.
+    package static let descriptors: Int64 = 10
 }

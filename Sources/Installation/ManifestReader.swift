@@ -124,10 +124,11 @@ struct ManifestReader {
         try only(["memory", "cpuSeconds", "descriptors", "core"], in: map, of: "limits")
         var limits = Manifest.Limits()
         limits.memory = try count(
-            map["memory"], "limits/memory", least: Manifest.Limits.leastMemory)
-        limits.cpuSeconds = try count(map["cpuSeconds"], "limits/cpuSeconds", least: 1)
+            map["memory"], "limits/memory", least: LeastLimits.memory)
+        limits.cpuSeconds = try count(
+            map["cpuSeconds"], "limits/cpuSeconds", least: LeastLimits.cpuSeconds)
         limits.descriptors = try count(
-            map["descriptors"], "limits/descriptors", least: Manifest.Limits.leastDescriptors)
+            map["descriptors"], "limits/descriptors", least: LeastLimits.descriptors)
         limits.core = try count(map["core"], "limits/core")
         return limits
     }

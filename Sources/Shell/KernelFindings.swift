@@ -103,7 +103,8 @@ enum LeftoverFindings {
             status.st_mode & S_IFMT == S_IFSOCK,
             ok: .ok(
                 .leftovers,
-                "\(path.socket) is left of a kernel that is gone; the next `concentric up` removes it"
+                "\(path.socket) is left of a kernel that is gone; the next `concentric up` "
+                    + "removes it"
             ),
             otherwise: .fail(
                 .leftovers, "\(path.socket) is no socket and stands in the way", "remove it"))
