@@ -20,9 +20,9 @@ void clx_watch_forget(int watch, int folder) {
     inotify_rm_watch(watch, folder);
 }
 
-void clx_watch_drain(int watch) {
+void clx_watch_drain(int watch, int reads) {
     char buffer[16 << 10];
-    ssize_t count;
-    do count = read(watch, buffer, sizeof buffer);
-    while (count > 0 || (count < 0 && errno == EINTR));
+    ssize_t count = 1;
+    for (; reads > 0 && (count > 0 || errno == EINTR); reads--)
+        count = read(watch, buffer, sizeof buffer);
 }

@@ -79,7 +79,9 @@ extension House: ListenerDelegate {
     ) {
         guard clients.count < door.room else { return door.turnAway(socket) }
         let driver = CableDriver(hub: hub, device: nil, incarnation: 0, pid: getpid())
-        let plug = Plug(socket, driver: driver, device: nil, incarnation: 0, house: self)
+        let plug = Plug(
+            socket, driver: driver, device: nil, incarnation: 0, house: self,
+            client: peer.pid)
         clients[ObjectIdentifier(plug)] = plug
         plug.awaitGreeting()
     }
@@ -92,6 +94,10 @@ extension House: ListenerDelegate {
 
     func listener(_ listener: Listener, lost error: SocketError) {
         complain("new clients do not find this kernel: \(error)")
+    }
+
+    func listener(_ listener: Listener, unwatched error: SocketError) {
+        complain("a removed socket is not put back: \(error)")
     }
 
     func listenerReturned(_ listener: Listener) {

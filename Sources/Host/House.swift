@@ -28,6 +28,7 @@ final class House {
     /// The device whose death is being handled.
     var dying: (device: String, incarnation: Int)?
     private var hasSaidReady = false
+    private var progress = StartProgress()
     private var startClock: StartClock?
     private var armedFor = UInt64.max
     private var alarm: Timer?
@@ -54,11 +55,18 @@ final class House {
         // Before the socket, so that a folder that cannot be made costs no other host its place.
         try options.folders.make()
         // The socket comes first: of two hosts that start at once, only one starts devices.
-        listener = try Listener(path: try SocketPath(name: options.name), delegate: self)
-        // Nothing is written among the data before they are this kernel's, and what befalls the
-        // logs of devices is told in its own.
-        keeper = try DataKeeper(options.folders) { complain($0) }
+        let listener = try Listener(path: try SocketPath(name: options.name), delegate: self)
+        self.listener = listener
+        do {
+            // Nothing is written among the data before they are this kernel's, and what befalls the
+            // logs of devices is told in its own.
+            keeper = try DataKeeper(options.folders) { complain($0) }
+        } catch {
+            listener.close()
+            throw error
+        }
         KernelLog.open(in: options.logDirectory, name: Manifest.kernelName)
+        endLeftovers()
         let specs = found.filter { $0.manifest.role == .device }.map {
             options.spec(of: $0.manifest, executable: $0.executable)
         }
@@ -66,10 +74,18 @@ final class House {
         supervisor = ProcessSupervisor(
             specs, delegate: self, logs: options.logDirectory, adopting: true)
         declareHost(
-            socket: listener?.path.socket ?? "", devices: search.directory,
+            socket: listener.path.socket, devices: search.directory,
             manifests: found.filter { $0.manifest.role == .device })
         declareOperators()
         hub.observer = self
+    }
+
+    private func endLeftovers() {
+        let name = InstanceFolders.program.split(separator: "/").last.map(String.init)
+        for process in Leftovers.end(data: options.dataDirectory, kernel: name ?? "") {
+            complain(
+                "ended process \(process.pid), which \(process.device) of a killed kernel left")
+        }
     }
 
     /// Starts every device at once. Nobody waits for longer than the slowest of them may take.
@@ -85,7 +101,9 @@ final class House {
 
     private func giveUp(after limit: Double) {
         guard !hasSaidReady, !stopping.isStopping else { return }
-        let late = manifests.compactMap { statuses[$0.name] }.filter { $0.state != .ready }
+        let late = manifests.compactMap { statuses[$0.name] }.filter {
+            progress.waits(for: $0.name, in: $0.state)
+        }
         let names = late.map { status in
             let subject = reports[status.name]?.subject(status) ?? status.name
             return "\(subject) is \(status.state.rawValue): \(why(status))"
@@ -126,8 +144,10 @@ final class House {
 
     // MARK: - Cables
 
-    /// Whether the process of a device is stopped or traced, as it was last seen.
-    func isStopped(_ device: String) -> Bool { statuses[device]?.state == .late }
+    /// Whether this process of a device is stopped or traced now.
+    func isHeld(_ device: String, _ incarnation: Int) -> Bool {
+        supervisor.isHeld(device, incarnation: incarnation)
+    }
 
     func cable(of device: String, _ incarnation: Int) -> Plug? {
         cables[device]?.first { $0.incarnation == incarnation }
@@ -147,7 +167,9 @@ final class House {
 
     /// A handshake or a frame was refused.
     func refused(_ plug: Plug, _ reason: String) {
-        guard let device = plug.device else { return }
+        guard let device = plug.device else {
+            return door.say("the client \(plug.who) was cut off: \(reason)")
+        }
         hub.report(device, KernelError(.malformed, "\(device): \(reason)"), flow: nil)
         reports[device]?.refused(plug.incarnation, reason)
         let line = "\(device): \(reason)"
@@ -177,7 +199,11 @@ final class House {
 
     func announce(_ status: DeviceStatus) {
         guard !hasSaidReady, !stopping.isStopping else { return }
-        if manifests.allSatisfy({ statuses[$0.name]?.state == .ready }) {
+        progress.note(status.name, status.state)
+        let isWaiting = manifests.contains {
+            progress.waits(for: $0.name, in: statuses[$0.name]?.state)
+        }
+        if !isWaiting {
             hasSaidReady = true
             startClock = nil
             options.say("ready pid=\(getpid()) socket=\(listener?.path.socket ?? "")")

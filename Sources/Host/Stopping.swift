@@ -46,7 +46,6 @@ extension House {
         let name = SignalName.of(event.signal)
         if stopping.isSecond(event.signal) {
             complain("SIG\(name) again: killing what is left")
-            shutdown()
             return supervisor.shutdown()
         }
         guard !stopping.isStopping || event.signal != SIGHUP else { return }

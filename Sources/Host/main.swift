@@ -1,6 +1,7 @@
 import Glibc
 import UnixSocket
 
+StandardStreams.fill()
 signal(SIGPIPE, SIG_IGN)
 // A log over a limit of the size of files costs lines, not the kernel.
 signal(SIGXFSZ, SIG_IGN)

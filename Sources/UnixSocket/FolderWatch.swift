@@ -39,7 +39,7 @@ package final class FolderWatch: Watcher {
     /// Called by the loop.
     package func ready(_ events: Interest) {
         guard let number = watch?.number else { return }
-        clx_watch_drain(number)
+        clx_watch_drain(number, SocketLimits.watchReadsPerTurn)
         changed?()
     }
 

@@ -30,6 +30,10 @@ enum Deed: String, CaseIterable {
     /// Helper processes: in the group, in a session of its own, as a daemon whose parent has
     /// ended, and one that keeps the cable.
     case helper, escape, daemon, hold
+    /// A shell that leaves two jobs in the background behind: one ends at once, one sleeps.
+    case jobs
+    /// The same of one job that has left the group and says nothing of its device.
+    case bare
     /// Leaves its group for that of the kernel; asks for a session of its own.
     case desert, session
 
@@ -44,7 +48,7 @@ enum Deed: String, CaseIterable {
         switch deed {
         case .linger: try await Program.pause(milliseconds: UInt64(max(0, number)))
         case .garbage, .huge, .half, .flood: speak(deed)
-        case .helper, .escape, .daemon, .hold, .desert, .session: part(deed)
+        case .helper, .escape, .daemon, .hold, .jobs, .bare, .desert, .session: part(deed)
         default: work(deed, number)
         }
     }
@@ -114,7 +118,14 @@ enum Deed: String, CaseIterable {
         case .helper: _ = Spawn.start(sleeper)
         case .escape: _ = Spawn.start(sleeper, ownSession: true)
         case .hold: _ = Spawn.start(sleeper, ownSession: true, keeping: [3, 4])
-        case .daemon: _ = Spawn.start(["sh", "-c", "setsid sh -c 'sleep 1000 & sleep 1000' &"])
+        case .daemon:
+            let shell = Spawn.start(["sh", "-c", "setsid sh -c 'sleep 1000 & sleep 1000' &"])
+            waitpid(shell.pid, nil, 0)
+        case .jobs:
+            let shell = Spawn.start(["setsid", "sh", "-c", "sleep 0.1 & sleep 1000 & exit 0"])
+            waitpid(shell.pid, nil, 0)
+        case .bare:
+            waitpid(Spawn.start(["sh", "-c", "env -i setsid sleep 1000 & exit 0"]).pid, nil, 0)
         case .desert: told("desert", setpgid(0, getpgid(getppid())))
         case .session: told("session", setsid())
         default: break

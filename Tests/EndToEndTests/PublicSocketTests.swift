@@ -34,6 +34,11 @@ extension EndToEnd {
                     stranger.send(random(1_024))
                 }
                 #expect(try instance.devices().allSatisfy { $0.state == "ready" })
+                let log = try instance.run("log", "kernel").out.split(separator: "\n").filter {
+                    $0.contains("the client (process \(getpid())) was cut off: ")
+                }
+                // Once a second at most, however many they are.
+                #expect(!log.isEmpty && log.count < 20, "\(log)")
                 try Wait.until("the connections are closed") {
                     Proc.descriptors(instance.kernel).count == before
                 }
