@@ -12,6 +12,15 @@ enum HouseLimits {
     static let clients = 4_096
     /// Nanoseconds in which a connection must say hello.
     static let greeting: UInt64 = 10_000_000_000
+    /// Nanoseconds that an ending kernel waits for clients to take their last answers, and between
+    /// two looks at them.
+    static let parting: UInt64 = 500_000_000
+    static let partingLook: UInt64 = 5_000_000
+    /// Bytes that waited for a client, above which memory is given back to the system when they are
+    /// gone.
+    static let trimmed = 1 << 20
+    /// Nanoseconds until then, so that many together cost one time.
+    static let trimPause: UInt64 = 500_000_000
     /// Nanoseconds between two complaints about clients that were turned away.
     static let complaintPause: UInt64 = 1_000_000_000
 }

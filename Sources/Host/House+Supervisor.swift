@@ -126,7 +126,16 @@ extension House: SupervisorDelegate {
 
     func exited() {
         listener?.close()
-        exit(stopping.code)
+        part(until: EventLoop.shared.now + HouseLimits.parting)
+    }
+
+    /// What was answered last still leaves; who does not read is not waited for.
+    private func part(until deadline: UInt64) {
+        let waiting = clients.values.filter { !$0.flush() }
+        guard !waiting.isEmpty, EventLoop.shared.now < deadline else { exit(stopping.code) }
+        EventLoop.shared.schedule(at: EventLoop.shared.now + HouseLimits.partingLook) {
+            [unowned self] in part(until: deadline)
+        }
     }
 
     func log(_ device: String, _ stream: LogStream, _ line: String) {

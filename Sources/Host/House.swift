@@ -32,6 +32,7 @@ final class House {
     private var startClock: StartClock?
     private var armedFor = UInt64.max
     private var alarm: Timer?
+    private var trim: Timer?
 
     /// Declares what the manifests say; nothing is started yet.
     /// - Throws: `KernelError` when two manifests contradict each other, `SocketError` when the
@@ -182,10 +183,21 @@ final class House {
             clients[ObjectIdentifier(plug)] = nil
             if let peer = plug.driver.peer { hub.gone(peer) }
             plug.driver.release()
+            if plug.wasHeavy { giveMemoryBack() }
             return
         }
         if let peer = plug.driver.peer { hub.away(peer) }
         supervisor.cableClosed(device, incarnation: plug.incarnation)
+    }
+
+    /// Soon, and once for all that have let go of some.
+    func giveMemoryBack() {
+        guard trim == nil else { return }
+        let next = EventLoop.shared.now + HouseLimits.trimPause
+        trim = EventLoop.shared.schedule(at: next) { [unowned self] in
+            trim = nil
+            FreeMemory.giveBack()
+        }
     }
 
     // MARK: - What is shown

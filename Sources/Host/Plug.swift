@@ -14,6 +14,8 @@ final class Plug: ConnectionDelegate {
     private(set) var lastHeard: UInt64 = 0
     private var halfFrame = HalfFrame()
     private var awaitsRest = false
+    /// So much has waited for the peer that its memory is worth giving back.
+    private(set) var wasHeavy = false
     private let client: Int32
     private let house: House
     private var connection: Connection?
@@ -34,6 +36,8 @@ final class Plug: ConnectionDelegate {
             guard let self else { return }
             self.connection?.readingPaused = false
             self.driver.caughtUp()
+            if self.wasHeavy { self.house.giveMemoryBack() }
+            self.wasHeavy = false
         }
     }
 
@@ -83,6 +87,7 @@ final class Plug: ConnectionDelegate {
             connection.pendingBytes > DriverLimits.backlog
         else { return }
         connection.readingPaused = true
+        wasHeavy = true
         EventLoop.shared.schedule(at: EventLoop.shared.now + Self.patience) { [weak self] in
             self?.judge()
         }
@@ -132,6 +137,12 @@ final class Plug: ConnectionDelegate {
         house.ended(self)
     }
 
+    /// Writes what waits; whether all of it has left.
+    func flush() -> Bool {
+        connection?.flushNow()
+        return (connection?.pendingBytes ?? 0) == 0
+    }
+
     /// Hands over everything that the peer has written, its end included.
     func readDry() {
         connection?.readAll()
@@ -171,6 +182,8 @@ extension Plug: @LoopActor DriverOwner {
     }
 
     func backlog(_ driver: CableDriver) -> Int {
-        connection?.pendingBytes ?? 0
+        let pending = connection?.pendingBytes ?? 0
+        if pending > HouseLimits.trimmed { wasHeavy = true }
+        return pending
     }
 }

@@ -18,7 +18,7 @@ final class Stopping {
     /// Watches for the signals that ask a program to end, but for those that were ignored when
     /// this one was started, as nohup(1) does.
     init(_ asked: @escaping @LoopActor (SignalEvent) -> Void) throws(SocketError) {
-        let signals = [SIGINT, SIGTERM, SIGHUP].filter { !SignalWatcher.isIgnored($0) }
+        let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT].filter { !SignalWatcher.isIgnored($0) }
         watcher = try SignalWatcher(signals, asked)
     }
 

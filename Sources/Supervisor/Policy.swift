@@ -118,7 +118,9 @@ package struct Policy: Sendable {
 
     /// Whether the machine must be told of visits that return.
     package func watchesReturns(_ device: String) -> Bool {
-        indices[device].map { !devices[$0].charges.isEmpty || !devices[$0].dead.isEmpty } ?? false
+        guard let at = indices[device] else { return false }
+        let device = devices[at]
+        return !device.charges.isEmpty || !device.dead.isEmpty || !device.coincidences.isEmpty
     }
 
     /// Seconds after the last event at which a tick must come at the latest; nil if nothing waits.

@@ -21,7 +21,8 @@ enum Deed: String, CaseIterable {
     case trap
     /// A loop without end; a system call that does not return.
     case spin, block
-    /// `busy MS` and `linger MS` take their time and go on: without waiting, and waiting.
+    /// `busy MS` and `linger MS` take their time and go on: without waiting, and waiting, which
+    /// says so first.
     case busy, linger
     /// `print BYTES` on both streams without an end of line.
     case print
@@ -46,7 +47,9 @@ enum Deed: String, CaseIterable {
         let number = Int32(words.dropFirst().first ?? "") ?? 0
         guard let deed = Deed(rawValue: words.first ?? "") else { return }
         switch deed {
-        case .linger: try await Program.pause(milliseconds: UInt64(max(0, number)))
+        case .linger:
+            Swift.print("lingers")
+            try await Program.pause(milliseconds: UInt64(max(0, number)))
         case .garbage, .huge, .half, .flood: speak(deed)
         case .helper, .escape, .daemon, .hold, .jobs, .bare, .desert, .session: part(deed)
         default: work(deed, number)

@@ -101,6 +101,32 @@ extension EndToEnd {
             #expect(try instance.devices().allSatisfy { $0.state == "ready" })
         }
 
+        @Test(arguments: ["down", "TERM", "INT", "QUIT"])
+        func `a visit that a device finishes while all ends is answered`(_ how: String) throws {
+            let names = ["aa", "mm", "zz"]
+            let zoo = names.map { Animal(name: $0, answers: ["obey.\($0)"]) }
+            try Instance.with(zoo: zoo, reference: false) { instance in
+                let calls = try names.map {
+                    try instance.start(["call", "Zoo.obey.\($0)", "\"linger 700\""])
+                }
+                // A line without a flush of its own reaches the log while its process runs.
+                try Wait.until("the visits run") {
+                    names.allSatisfy {
+                        Files.text("\(instance.data)/log/\($0).log").contains("out lingers")
+                    }
+                }
+                if how == "down" {
+                    #expect(try instance.run("down").succeeded)
+                } else {
+                    kill(instance.kernel, how == "TERM" ? SIGTERM : how == "INT" ? SIGINT : SIGQUIT)
+                }
+                for call in calls {
+                    let outcome = try call.finish()
+                    #expect(outcome.succeeded, "\(outcome)")
+                }
+            }
+        }
+
         @Test func `a kernel that is asked by a signal ends its devices, too`() throws {
             for signal in [SIGTERM, SIGINT, SIGHUP] {
                 try Instance.with { instance in
