@@ -43,15 +43,12 @@ public final class Kernel {
         instance: String, client: String, patience milliseconds: UInt64 = 5_000
     ) async throws(KernelError) -> Kernel {
         let kernel = Kernel()
-        do {
+        do throws(SocketError) {
             let path = try SocketPath(name: instance)
             let descriptor = try UnixSocket.connect(path: path)
             kernel.link = Link(descriptor, delegate: kernel)
         } catch {
-            throw KernelError(
-                .unavailable,
-                "no kernel named \(instance) runs (\(error)): start it with `concentric up`",
-                outcome: .none, retry: true)
+            throw unreachable(instance, error)
         }
         kernel.awaitGreeting(instance, steps: 5, of: milliseconds / 5)
         defer { kernel.patience?.cancel() }
@@ -65,6 +62,20 @@ public final class Kernel {
             throw KernelError(error)
         }
         return kernel
+    }
+
+    /// Why a kernel cannot be reached, with one advice.
+    private static func unreachable(_ instance: String, _ error: SocketError) -> KernelError {
+        var message = error.description
+        if error.code == .notServed {
+            var reason = error
+            reason.advice = nil
+            let name = instance == Program.instance ? "" : " --name \(instance)"
+            message =
+                "no kernel named \(instance) runs (\(reason)): "
+                + "start it with `concentric up\(name)`"
+        }
+        return KernelError(.unavailable, message, outcome: .none, retry: true)
     }
 
     /// Waits for the greeting in steps of milliseconds. A time in which this process was stopped,

@@ -76,7 +76,12 @@ final class Link: ConnectionDelegate {
     }
 
     func connection(_ connection: Connection, closed reason: CloseReason) {
-        end(KernelError(.kernelLost, "the kernel closed the connection (\(reason))", retry: true))
+        let why = reason.words.isEmpty ? "" : " (\(reason.words))"
+        end(
+            KernelError(
+                .kernelLost,
+                "the kernel went away or cut this connection\(why): see `concentric log kernel`, "
+                    + "and `concentric up` when it does not run", retry: true))
     }
 
     private func fail(_ what: String) {

@@ -1,6 +1,7 @@
 import Control
 import Driver
 import Glibc
+import Installation
 import Supervisor
 import UnixSocket
 import Wire
@@ -9,8 +10,6 @@ import Wire
 enum HouseLimits {
     /// Clients that may be connected at once, if there are descriptors for them.
     static let clients = 4_096
-    /// With descriptors for fewer of them the kernel does not start.
-    static let leastClients = 16
     /// Nanoseconds in which a connection must say hello.
     static let greeting: UInt64 = 10_000_000_000
     /// Nanoseconds that an ending kernel waits for clients to take their last answers, and between
@@ -44,7 +43,7 @@ final class Door {
     init(devices: Int) throws(StartError) {
         descriptors = DescriptorLimits.available
         let reserve = DescriptorLimits.reserve(devices: devices)
-        let need = reserve + HouseLimits.leastClients
+        let need = DescriptorLimits.need(devices: devices)
         guard descriptors >= need else {
             throw StartError(
                 description: "the limit of \(descriptors) open files is too small for \(devices) "

@@ -1,4 +1,5 @@
 import Glibc
+import Installation
 import Kernel
 import Supervisor
 import UnixSocket
@@ -13,9 +14,19 @@ extension House {
     /// - Parameters:
     ///   - socket: where it listens.
     ///   - devices: the folder in which it found the manifests.
-    func declareHost(socket: String, devices: String) {
+    ///   - manifests: those by which it runs devices, as they were read.
+    func declareHost(socket: String, devices: String, manifests: [ManifestSearch.Found]) {
         let path = realpath(devices, nil)
         defer { free(path) }
+        let folder = path.map { String(cString: $0) } ?? devices
+        let rows = manifests.map { found in
+            // The same file whatever the working directory of who looks.
+            let file = found.file.dropFirst(devices.utf8.count)
+            return Value.map([
+                "device": .text(found.manifest.name), "file": .text(folder + file),
+                "digest": .text(found.digest),
+            ])
+        }
         var limits = rlimit()
         getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limits)
         let members: [String: Value] = [
@@ -23,7 +34,7 @@ extension House {
             "wire": .int(Int64(clamping: WireVersion.wire)), "instance": .text(options.name),
             "socket": .text(socket), "data": .text(options.dataDirectory),
             "logs": .text(options.logDirectory),
-            "devices": .text(path.map { String(cString: $0) } ?? devices),
+            "devices": .text(folder), "manifests": .array(rows),
             "startedAt": .date(Clock.realtime),
             "descriptors": .map([
                 "soft": .int(Int64(clamping: limits.rlim_cur)),

@@ -145,4 +145,9 @@ extension House: SupervisorDelegate {
         if stream == .kernel, reports[device]?.isNew(line) == false { return }
         sayOnError("\(device): \(line)")
     }
+
+    /// It cannot be in the device's log, so it is in that of the kernel.
+    func logFailed(_ device: String, _ reason: String) {
+        complain("\(device): \(reason)")
+    }
 }

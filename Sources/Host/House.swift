@@ -16,6 +16,8 @@ final class House {
     private(set) var supervisor: ProcessSupervisor!
     var listener: Listener?
     private(set) var stopping: Stopping!
+    /// Keeps others from the data.
+    private var keeper: DataKeeper?
     let door: Door
     let manifests: [Manifest]
     /// The cables of the processes of each device that run now: the one that serves, and cells.
@@ -51,13 +53,15 @@ final class House {
                 hub.declare(region: region.name, initial: region.initial)
             }
         }
-        try options.makeDataDirectory()
+        // Before the socket, so that a folder that cannot be made costs no other host its place.
+        try options.folders.make()
         // The socket comes first: of two hosts that start at once, only one starts devices.
         let listener = try Listener(path: try SocketPath(name: options.name), delegate: self)
         self.listener = listener
         do {
-            // Before anything is written among the data.
-            try options.lockData()
+            // Nothing is written among the data before they are this kernel's, and what befalls the
+            // logs of devices is told in its own.
+            keeper = try DataKeeper(options.folders) { complain($0) }
         } catch {
             listener.close()
             throw error
@@ -70,7 +74,9 @@ final class House {
         for spec in specs { reports[spec.name] = StartReport(executable: spec.executable) }
         supervisor = ProcessSupervisor(
             specs, delegate: self, logs: options.logDirectory, adopting: true)
-        declareHost(socket: listener.path.socket, devices: search.directory)
+        declareHost(
+            socket: listener.path.socket, devices: search.directory,
+            manifests: found.filter { $0.manifest.role == .device })
         declareOperators()
         hub.observer = self
     }
@@ -88,6 +94,9 @@ final class House {
         turn()
         supervisor.boot()
         let limit = options.startLimit(of: manifests)
+        // The shell that waits for a detached kernel gives up after it, should the kernel be
+        // stopped.
+        if options.isDetached { put("starting deadline=\(Int(limit.rounded(.up)))\n", on: 1) }
         startClock = StartClock(limit) { [unowned self] in giveUp(after: limit) }
     }
 

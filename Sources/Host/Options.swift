@@ -52,44 +52,6 @@ struct Options {
     var dataDirectory: String { folders.data }
     var logDirectory: String { folders.logs }
 
-    /// Makes the folder of the data, readable by its owner alone.
-    /// - Throws: `ManifestError` naming the folder and the system's reason.
-    func makeDataDirectory() throws(ManifestError) {
-        for folder in [dataDirectory, logDirectory] {
-            var path = ""
-            for part in folder.split(separator: "/") {
-                path += "/\(part)"
-                guard mkdir(path, 0o700) != 0, errno != EEXIST else { continue }
-                if ManifestSearch.isDirectory(path) { continue }
-                throw ManifestError(
-                    file: path, what: "cannot be made: \(String(cString: strerror(errno)))")
-            }
-            guard access(folder, W_OK) == 0 else {
-                throw ManifestError(
-                    file: folder, what: "cannot be written: \(String(cString: strerror(errno)))")
-            }
-        }
-    }
-
-    /// Sees to it that no other kernel uses the same folder of data. The lock ends with the
-    /// process; one that is just ending gets half a second.
-    /// - Throws: `ManifestError` naming the folder.
-    func lockData() throws(ManifestError) {
-        let lock = open(folders.lock, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard lock >= 0 else {
-            throw ManifestError(
-                file: dataDirectory, what: "cannot be locked: \(String(cString: strerror(errno)))")
-        }
-        for _ in 0..<50 {
-            if flock(lock, LOCK_EX | LOCK_NB) == 0 { return }
-            usleep(10_000)
-        }
-        close(lock)
-        throw ManifestError(
-            file: dataDirectory,
-            what: "another kernel keeps its data here: stop it, or say --data with another folder")
-    }
-
     /// How a device is started.
     func spec(of manifest: Manifest, executable: String) -> DeviceSpec {
         manifest.spec(executable: executable, environment: environment(of: manifest))

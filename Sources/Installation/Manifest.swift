@@ -113,3 +113,12 @@ package struct Manifest: Sendable {
         }
     }
 }
+
+/// Less than this a manifest cannot give its processes: none would come as far as its hello.
+package enum LeastLimits {
+    /// A program with the static standard library, its stack and its first heap.
+    package static let memory: Int64 = 24 << 20
+    package static let cpuSeconds: Int64 = 1
+    /// Its streams, cable, life line and status page, those of its loop, and one to work with.
+    package static let descriptors: Int64 = 10
+}

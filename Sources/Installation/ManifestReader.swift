@@ -123,17 +123,23 @@ struct ManifestReader {
         guard let map = value.map else { throw wrong("limits", "an object", value) }
         try only(["memory", "cpuSeconds", "descriptors", "core"], in: map, of: "limits")
         var limits = Manifest.Limits()
-        limits.memory = try count(map["memory"], "limits/memory")
-        limits.cpuSeconds = try count(map["cpuSeconds"], "limits/cpuSeconds")
-        limits.descriptors = try count(map["descriptors"], "limits/descriptors")
+        limits.memory = try count(
+            map["memory"], "limits/memory", least: LeastLimits.memory)
+        limits.cpuSeconds = try count(
+            map["cpuSeconds"], "limits/cpuSeconds", least: LeastLimits.cpuSeconds)
+        limits.descriptors = try count(
+            map["descriptors"], "limits/descriptors", least: LeastLimits.descriptors)
         limits.core = try count(map["core"], "limits/core")
         return limits
     }
 
-    private func count(_ value: Value?, _ key: String) throws(ManifestError) -> UInt64? {
+    /// - Parameter least: with less no process can work.
+    private func count(
+        _ value: Value?, _ key: String, least: Int64 = 0
+    ) throws(ManifestError) -> UInt64? {
         guard let value else { return nil }
-        guard let number = value.int, number >= 0 else {
-            throw wrong(key, "a whole number from 0", value)
+        guard let number = value.int, number >= least else {
+            throw wrong(key, "a whole number from \(least)", value)
         }
         return UInt64(number)
     }

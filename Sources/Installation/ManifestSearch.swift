@@ -12,11 +12,16 @@ package struct ManifestSearch {
         package var manifest: Manifest
         package var file: String
         package var executable: String
+        /// Tells whether the file is as it was read; see `digest(of:)`.
+        package var digest: String
 
-        package init(manifest: Manifest, file: String, executable: String) {
+        package init(
+            manifest: Manifest, file: String, executable: String, digest: String = ""
+        ) {
             self.manifest = manifest
             self.file = file
             self.executable = executable
+            self.digest = digest
         }
     }
 
@@ -68,14 +73,18 @@ package struct ManifestSearch {
             let path = "\(directory)/\(folder)/device.json"
             guard access(path, F_OK) == 0 else { continue }
             do throws(ManifestError) {
-                let manifest = try Manifest(json: try Self.read(path), file: path)
+                let text = try Self.read(path)
+                let manifest = try Manifest(json: text, file: path)
                 guard names.insert(manifest.name).inserted else {
                     throw ManifestError(
                         file: path, what: "another device is named \(manifest.name) already")
                 }
                 let program = executable(of: manifest, in: "\(directory)/\(folder)")
                 results.append(
-                    .success(Found(manifest: manifest, file: path, executable: program)))
+                    .success(
+                        Found(
+                            manifest: manifest, file: path, executable: program,
+                            digest: Self.digest(text))))
             } catch {
                 results.append(.failure(error))
             }
@@ -96,6 +105,20 @@ package struct ManifestSearch {
     }
 
     // MARK: - Files
+
+    /// A short text that is another one when the text of the manifest is; nil for a file that
+    /// cannot be read.
+    package static func digest(of path: String) -> String? {
+        (try? read(path)).map(digest)
+    }
+
+    /// FNV-1a of 64 bits: it tells an edit, and no more is asked of it.
+    private static func digest(_ text: String) -> String {
+        let hash = text.utf8.reduce(UInt64(0xCBF2_9CE4_8422_2325)) { hash, byte in
+            (hash ^ UInt64(byte)) &* 0x100_0000_01B3
+        }
+        return String(hash, radix: 16)
+    }
 
     package static func parent(of path: String) -> String {
         guard let slash = path.lastIndex(of: "/") else { return "." }

@@ -27,8 +27,12 @@ enum Doctor {
         let devices = DeviceFindings(
             given: arguments.option("--devices") ?? host["devices"]?.text)
         var findings = EnvironmentFindings.all()
-        findings += SystemFindings.all(name: arguments.name)
-        findings += PathFindings.all(name: arguments.name, folders: folders)
+        findings += SystemFindings.all(
+            name: arguments.name,
+            devices: devices.manifests.count { $0.manifest.role == .device })
+        findings += PathFindings.all(
+            name: arguments.name, folders: folders,
+            devices: devices.manifests.map(\.manifest).filter { $0.role == .device }.map(\.name))
         findings += devices.all()
         findings += GrantFindings.all(devices.manifests)
         findings += VersionFindings.all(answer)

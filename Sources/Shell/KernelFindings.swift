@@ -34,7 +34,7 @@ enum VersionFindings {
                 .check(
                     build == Program.build, ok: .ok(.versions, what),
                     otherwise: .warn(.versions, what, "`concentric down` and `concentric up`"))
-            ] + kernel.devices.map { device($0, build) }
+            ] + kernel.devices.map { device($0, build) } + ManifestFindings.all(kernel.host)
         }
     }
 
@@ -101,9 +101,11 @@ enum LeftoverFindings {
         }
         return .check(
             status.st_mode & S_IFMT == S_IFSOCK,
-            ok: .warn(
-                .leftovers, "\(path.socket) is left of a kernel that is gone",
-                "nothing: the next `concentric up` removes it"),
+            ok: .ok(
+                .leftovers,
+                "\(path.socket) is left of a kernel that is gone; the next `concentric up` "
+                    + "removes it"
+            ),
             otherwise: .fail(
                 .leftovers, "\(path.socket) is no socket and stands in the way", "remove it"))
     }
@@ -114,17 +116,26 @@ enum LeftoverFindings {
         if holder == kernel {
             return .ok(.leftovers, "the lock \(what) is held by the kernel (\(holder))")
         }
+        if ProcessTable.isKernel(holder) {
+            let name = ProcessTable.instance(of: holder)
+            return .fail(
+                .leftovers,
+                "the lock \(what) (\(path)) is held by the kernel \(name) (process \(holder))",
+                "choose another --data, or `concentric down --name \(name)`")
+        }
         return .fail(
             .leftovers, "the lock \(what) (\(path)) is held by \(who)",
             holder > 0 ? "end it: kill \(holder)" : "end whoever has \(path) open")
     }
 
-    /// Processes of devices that keep their data here and whose kernel is gone; none where a kernel
-    /// may be that is not known.
+    /// Processes of devices that keep their data here and whose kernel is gone, whatever its name
+    /// was; none where a kernel may be that is not known.
     private static func processes(_ data: String, _ owners: [Int32]) -> [Finding] {
         guard owners.allSatisfy({ $0 > 0 }) else { return [] }
         return ProcessTable.devices(data: data).filter { process in
-            !ProcessTable.ancestors(of: process.pid).contains { owners.contains($0) }
+            !ProcessTable.ancestors(of: process.pid).contains {
+                owners.contains($0) || ProcessTable.isKernel($0)
+            }
         }.map { process in
             .warn(
                 .leftovers,

@@ -67,7 +67,7 @@ enum Launch {
             Output.complain("\(path) cannot be started: \(String(cString: strerror(error)))")
             exit(69)
         }
-        finish(reading: pipes[0], asJSON: asJSON)
+        finish(FirstLine(of: pid, pipe: pipes[0]), asJSON: asJSON)
     }
 
     /// This process's environment, for a program that it starts.
@@ -76,13 +76,18 @@ enum Launch {
     }
 
     /// Prints the kernel's first line; without one the kernel has ended, and has said why.
-    private static func finish(reading descriptor: Int32, asJSON: Bool) -> Never {
-        var text: [UInt8] = []
-        var byte: UInt8 = 0
-        while text.count < 4_096, read(descriptor, &byte, 1) == 1, byte != 0x0A {
-            text.append(byte)
+    private static func finish(_ waiting: consuming FirstLine, asJSON: Bool) -> Never {
+        let kernel = waiting.kernel
+        guard let line = waiting.wait() else {
+            let held = ProcessTable.held(kernel)
+            Output.complain(
+                held.isEmpty
+                    ? "the kernel \(kernel) is not ready in time and says nothing: see "
+                        + "`concentric log kernel`, or kill -KILL \(kernel)"
+                    : "the kernel \(kernel) does not answer\(held): kill -CONT \(kernel), or "
+                        + "kill -KILL \(kernel) and `concentric up`")
+            exit(75)
         }
-        let line = String(decoding: text, as: UTF8.self)
         guard line.hasPrefix("ready ") else {
             if !line.isEmpty { Output.complain(line) }
             exit(69)

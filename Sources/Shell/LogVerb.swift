@@ -60,7 +60,8 @@ enum LogVerb {
         guard follows else { return }
         let follower = try LogFollower(
             folder: source.folder, tails: tails, wants: wants, print: print)
-        // Nothing ends it but a signal.
+        Readers.watch()
+        // Nothing ends it but a signal and the end of its reader.
         _ = await Ended().wait()
         follower.end()
     }

@@ -4,9 +4,11 @@ import Installation
 
 /// The folders of an instance.
 enum PathFindings {
-    static func all(name: String, folders: InstanceFolders) -> [Finding] {
+    /// - Parameter devices: their names, by which their logs are named.
+    static func all(name: String, folders: InstanceFolders, devices: [String]) -> [Finding] {
         [socketFolder(name), dataFolder(folders.data)].compactMap { $0 }
             + [space(folders.data)].compactMap { $0 } + databases(folders.data)
+            + LogFindings.all(folders.logs, names: devices + [Manifest.kernelName])
     }
 
     private static func octal(_ mode: mode_t) -> String { "0" + String(mode & 0o7777, radix: 8) }

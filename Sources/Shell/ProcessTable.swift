@@ -19,14 +19,31 @@ extension ProcessTable {
         return " (\(name.filter { !$0.isNewline }))"
     }
 
-    /// The folder of data that a kernel was told on its command line, for one that does not answer.
-    static func data(of kernel: Int32) -> String? {
-        guard let text = SystemFile.text("/proc/\(kernel)/cmdline") else { return nil }
-        let words = text.split(separator: "\0")
-        guard let option = words.lastIndex(of: "--data"), words.indices.contains(option + 1) else {
+    /// Whether a process runs the program of a kernel, of this build or another.
+    static func isKernel(_ pid: Int32) -> Bool { runs("concentric-kernel", pid) }
+
+    /// The instance that a kernel serves, as it was started.
+    static func instance(of kernel: Int32) -> String {
+        if let name = option("--name", of: kernel) { return name }
+        let key = "CONCENTRIC_NAME="
+        let entry = SystemFile.text("/proc/\(kernel)/environ", limit: 256 << 10)?
+            .split(separator: "\0").first { $0.hasPrefix(key) && $0.utf8.count > key.utf8.count }
+        return entry.map { String($0.dropFirst(key.count)) } ?? "main"
+    }
+
+    /// What follows an option on the command line of a process.
+    private static func option(_ option: String, of pid: Int32) -> String? {
+        guard let text = SystemFile.text("/proc/\(pid)/cmdline") else { return nil }
+        let words = text.split(separator: "\0").map(String.init)
+        guard let index = words.lastIndex(of: option), words.indices.contains(index + 1) else {
             return nil
         }
-        let path = String(words[option + 1])
+        return words[index + 1]
+    }
+
+    /// The folder of data that a kernel was told on its command line, for one that does not answer.
+    static func data(of kernel: Int32) -> String? {
+        guard let path = option("--data", of: kernel) else { return nil }
         guard !path.hasPrefix("/") else { return path }
         let resolved = realpath("/proc/\(kernel)/cwd/\(path)", nil)
         defer { free(resolved) }

@@ -32,16 +32,22 @@ struct RunningKernel {
         }
     }
 
+    /// Who serves the socket of an instance, `silent` so far, or why nobody can be reached.
+    @LoopActor
+    static func lookUp(_ name: String) -> Answer {
+        do throws(SocketError) {
+            return .silent(try serving(try SocketPath(name: name)))
+        } catch {
+            return .absent(error)
+        }
+    }
+
     /// - Parameter patience: milliseconds for everything.
     @LoopActor
     static func ask(_ name: String, client: String, patience: UInt64) async -> Answer {
         let start = EventLoop.shared.now
-        let pid: Int32?
-        do throws(SocketError) {
-            pid = try serving(try SocketPath(name: name))
-        } catch {
-            return .absent(error)
-        }
+        let found = lookUp(name)
+        guard case .silent(let pid) = found else { return found }
         let kernel: Kernel
         do {
             kernel = try await Kernel.connect(

@@ -68,8 +68,9 @@ enum EnvironmentFindings {
 
 /// What the system offers, and how much of it.
 enum SystemFindings {
-    static func all(name: String) -> [Finding] {
-        system + [descriptors, processes, core, socketBuffer, pathLength(name)]
+    /// - Parameter devices: how many a kernel would start.
+    static func all(name: String, devices: Int) -> [Finding] {
+        system + [descriptors(devices), processes, core, socketBuffer, pathLength(name)]
     }
 
     private static var system: [Finding] {
@@ -127,9 +128,15 @@ enum SystemFindings {
         number >= UInt64(Int64.max) ? "unlimited" : String(number)
     }
 
-    private static var descriptors: Finding {
+    private static func descriptors(_ devices: Int) -> Finding {
         let limit = limit(RLIMIT_NOFILE)
         let what = "open files: \(text(limit.soft)), at most \(text(limit.hard))"
+        let need = UInt64(DescriptorLimits.need(devices: devices))
+        guard limit.hard >= need else {
+            return .fail(
+                .limits, "\(what); a kernel with \(devices) devices needs \(need)",
+                "raise it: `ulimit -Hn \(need)` or more")
+        }
         return .check(
             limit.hard >= fewDescriptors, ok: .ok(.limits, what),
             otherwise: .warn(.limits, what, "raise it: ulimit -Hn \(fewDescriptors)"))

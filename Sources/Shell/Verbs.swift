@@ -100,6 +100,13 @@ enum Verbs {
 
     private static func down(_ arguments: Arguments) async throws {
         _ = try arguments.words(0...0, "")
+        // Who wants it down is not told how to start it.
+        if case .absent(let error) = RunningKernel.lookUp(arguments.name), error.code == .notServed
+        {
+            throw KernelError(
+                .unavailable, "no kernel named \(arguments.name) runs: there is nothing to end",
+                outcome: .none)
+        }
         let kernel = try await connect(arguments)
         let ended = Ended()
         kernel.onEnd = { ended.resume($0) }
@@ -139,6 +146,7 @@ enum Verbs {
     ) async throws {
         let ended = Ended()
         kernel.onEnd = { ended.resume($0) }
+        Readers.watch()
         try await kernel.follow(name) { update in
             print(name, update, pretty: false)
         }

@@ -9,14 +9,18 @@ final class DeviceLog {
     private var rates: [LogStream: LogRate] = [:]
     private let tell: @LoopActor (LogStream, String) -> Void
 
-    /// `folder` is made if it is missing.
+    /// - Parameters:
+    ///   - folder: is made if it is missing.
+    ///   - tell: is told each line.
+    ///   - failed: is told why the file cannot be written.
     init(
-        _ device: String, folder: String?, tell: @escaping @LoopActor (LogStream, String) -> Void
+        _ device: String, folder: String?, tell: @escaping @LoopActor (LogStream, String) -> Void,
+        failed: @escaping @LoopActor (String) -> Void = { _ in }
     ) {
         self.device = device
         self.tell = tell
         file = folder.map { folder in
-            LogFile(folder: folder, name: device, tell: { tell(.kernel, $0) })
+            LogFile(folder: folder, name: device, tell: failed)
         }
     }
 

@@ -1,4 +1,5 @@
 internal import CLinux
+package import Installation
 
 /// What the kernel changes about its own process before it has children, once.
 enum HostLimits {
@@ -15,4 +16,11 @@ enum HostLimits {
         let result = clx_raise_nofile(&limits.soft, &limits.hard)
         return result == 0 || limits.hard > 0 ? limits : nil
     }()
+}
+
+extension DescriptorLimits {
+    /// The descriptors that this process may have; the soft limit is raised to the hard one.
+    package static var available: Int {
+        HostLimits.inherited.map { Int(clamping: $0.hard) } ?? 1_024
+    }
 }

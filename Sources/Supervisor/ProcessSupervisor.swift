@@ -57,9 +57,10 @@ package final class ProcessSupervisor {
         order = policy.names
         for spec in specs where entries[spec.name] == nil {
             let name = spec.name
-            let log = DeviceLog(name, folder: logs) { [weak delegate] stream, line in
-                delegate?.log(name, stream, line)
-            }
+            let log = DeviceLog(
+                name, folder: logs,
+                tell: { [weak delegate] in delegate?.log(name, $0, $1) },
+                failed: { [weak delegate] in delegate?.logFailed(name, $0) })
             entries[name] = Entry(spec: spec, log: log)
         }
         orphans?.isOwn = { [unowned self] pid in children.contains { $0.pid == pid } }

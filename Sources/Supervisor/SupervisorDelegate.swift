@@ -41,4 +41,7 @@ package protocol SupervisorDelegate: AnyObject {
     /// Everything is down after `shutdown`.
     func exited()
     func log(_ device: String, _ stream: LogStream, _ line: String)
+    /// The device's log file cannot be written, or is not kept as it should be; told once, until it
+    /// is well again.
+    func logFailed(_ device: String, _ reason: String)
 }

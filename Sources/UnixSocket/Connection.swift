@@ -21,6 +21,14 @@ package enum CloseReason: Equatable, Sendable {
     case eof
     /// The socket failed with this error number.
     case error(Int32)
+
+    /// Why, for people; empty for the mere end.
+    package var words: String {
+        switch self {
+        case .eof: ""
+        case .error(let number): SocketError.text(of: number)
+        }
+    }
 }
 
 /// Who understands the bytes of a connection.

@@ -75,19 +75,19 @@ struct SocketLock: ~Copyable {
 }
 
 /// Which file it is, whatever its name.
-struct FilePlace: Equatable {
+package struct FilePlace: Equatable {
     private let device: dev_t
     private let inode: ino_t
 
-    /// What stands at a path, links not followed; nil if nothing does.
-    init?(_ path: String) {
+    /// What stands at a path; nil if nothing does.
+    package init?(_ path: String, followsLinks: Bool = false) {
         var status = stat()
-        guard lstat(path, &status) == 0 else { return nil }
+        guard (followsLinks ? stat(path, &status) : lstat(path, &status)) == 0 else { return nil }
         device = status.st_dev
         inode = status.st_ino
     }
 
-    init?(_ descriptor: Int32) {
+    package init?(_ descriptor: Int32) {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { return nil }
         device = status.st_dev

@@ -231,7 +231,8 @@ extension EndToEnd {
                 }
                 #expect(left.count == 3, "\(left)")
                 for part in [
-                    "warn \(instance.socket) is left of a kernel that is gone",
+                    "ok \(instance.socket) is left of a kernel that is gone; the next "
+                        + "`concentric up` removes it",
                     "warn process \(helper.pid) of zoo has no kernel",
                     "fail the lock of the data (\(instance.data)/kernel.lock) is held by process "
                         + "\(holder.pid) (sleep)",

@@ -59,7 +59,7 @@ extension EndToEnd {
                 let second = try instance.run(
                     "up", "--detach", "--name", "second", "--data", instance.data)
                 #expect(second.status == 69)
-                #expect(second.err.contains("another kernel keeps its data here"))
+                #expect(second.err.contains(") keeps its data here: stop it, or say --data"))
             }
         }
     }

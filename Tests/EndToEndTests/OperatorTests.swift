@@ -38,7 +38,7 @@ extension EndToEnd {
                 let host = try instance.json("buffer", "Kernel.Host")["value"] ?? .null
                 let members = [
                     "pid", "build", "wire", "instance", "socket", "data", "logs", "devices",
-                    "startedAt", "descriptors",
+                    "startedAt", "descriptors", "manifests",
                 ]
                 #expect(host.map.map { Set($0.keys) } == Set(members))
                 #expect(host["pid"]?.int == Int64(instance.kernel))
@@ -50,6 +50,9 @@ extension EndToEnd {
                 #expect(host["logs"]?.text == "\(instance.data)/log")
                 #expect(host["devices"]?.text == "\(instance.folder)/devices")
                 #expect(host["startedAt"]?.date != nil)
+                let files = (host["manifests"]?.array ?? []).compactMap { $0["file"]?.text }
+                #expect(files.count == Self.zoo.count)
+                #expect(files.contains("\(instance.folder)/devices/zoo/device.json"), "\(files)")
                 let descriptors = host["descriptors"] ?? .null
                 #expect((descriptors["soft"]?.int ?? 0) > 0)
                 #expect((descriptors["hard"]?.int ?? 0) >= (descriptors["soft"]?.int ?? 0))

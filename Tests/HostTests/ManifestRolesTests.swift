@@ -11,7 +11,7 @@ import Testing
         json: """
             {"name": "d", "provides": ["D.x"], "calls": ["E.*"], "reads": ["R"], "writes": ["W"],
              "restart": "transient", "sandbox": "pure", "startSeconds": 20, "drainSeconds": 0.5,
-             "limits": {"memory": 1000, "cpuSeconds": 2, "descriptors": 3, "core": 0}}
+             "limits": {"memory": 30000000, "cpuSeconds": 2, "descriptors": 30, "core": 0}}
             """, file: "d/device.json")
 
     @Test func `the hub is told what is granted`() throws {
@@ -29,7 +29,7 @@ import Testing
         #expect((spec.name, spec.executable, spec.environment) == ("d", "/bin/d", ["A=b"]))
         #expect(spec.restart == .transient)
         #expect((spec.startLimit, spec.drain, spec.term) == (20, 0.5, PolicyNumbers.term))
-        #expect(spec.limits == DeviceSpec.Limits(nofile: 3, memory: 1_000, cpu: 2, core: 0))
+        #expect(spec.limits == DeviceSpec.Limits(nofile: 30, memory: 30_000_000, cpu: 2, core: 0))
         #expect(manifest.stopLimit == 0.5 + PolicyNumbers.term + PolicyNumbers.reap)
     }
 }

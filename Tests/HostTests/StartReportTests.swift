@@ -2,6 +2,7 @@ import Glibc
 import Testing
 
 @testable import Host
+@testable import Installation
 @testable import Supervisor
 
 /// What is said of starts that fail.

@@ -28,7 +28,7 @@ import Values
              "writes": ["W"], "follows": [], "restart": "transient", "sandbox": "pure",
              "instances": 1, "startSeconds": 20, "drainSeconds": 0.5, "termSeconds": 2,
              "regions": [{"name": "W", "initial": {"n": 1}, "scope": "kernel", "history": 8}],
-             "limits": {"memory": 1000, "cpuSeconds": 2, "descriptors": 3, "core": 0}}
+             "limits": {"memory": 25165824, "cpuSeconds": 1, "descriptors": 10, "core": 0}}
             """)
         #expect(manifest.executable == "bin/d")
         #expect(manifest.arguments == ["-v"])
@@ -40,7 +40,7 @@ import Values
         #expect(manifest.regions.first?.initial == .map(["n": 1]))
         #expect(
             manifest.limits
-                == Manifest.Limits(memory: 1_000, cpuSeconds: 2, descriptors: 3, core: 0))
+                == Manifest.Limits(memory: 24 << 20, cpuSeconds: 1, descriptors: 10, core: 0))
         #expect(manifest.startSeconds == 20)
         #expect(manifest.drainSeconds == 0.5)
         #expect((manifest.provides, manifest.calls) == (["D.x"], ["E.*"]))
@@ -67,6 +67,10 @@ import Values
         (#"{"name": "d", "termSeconds": "soon"}"#, ["termSeconds"]),
         (#"{"name": "d", "drainSeconds": 86401}"#, ["drainSeconds", "86400"]),
         (#"{"name": "d", "limits": {"memory": -1}}"#, ["limits/memory", "whole number"]),
+        (#"{"name": "d", "limits": {"memory": 25165823}}"#, ["limits/memory", "from 25165824"]),
+        (#"{"name": "d", "limits": {"cpuSeconds": 0}}"#, ["limits/cpuSeconds", "from 1,"]),
+        (#"{"name": "d", "limits": {"descriptors": 9}}"#, ["limits/descriptors", "from 10,"]),
+        (#"{"name": "d", "limits": {"core": -1}}"#, ["limits/core", "from 0,"]),
         (#"{"name": "d", "limits": {"memroy": 1}}"#, ["limits has no “memroy”"]),
         (#"{"name": "d", "regions": [{"name": "R"}]}"#, ["regions/R", "initial"]),
         (#"{"name": "d", "regions": [{"name": "R", "initial": 1, "x": 1}]}"#, ["“x”"]),

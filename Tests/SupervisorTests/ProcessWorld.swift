@@ -164,6 +164,8 @@ final class ProcessWorld: SupervisorDelegate {
     }
 
     /// A flood must not ask every condition at every line: they are asked soon anyhow.
+    func logFailed(_ device: String, _ reason: String) {}
+
     func log(_ device: String, _ stream: LogStream, _ line: String) {
         lines.append((stream, line))
     }

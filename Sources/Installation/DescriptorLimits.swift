@@ -17,8 +17,9 @@ package enum DescriptorLimits {
         kernel + launch + devices * (process * processes + log)
     }
 
-    /// The descriptors that this process may have; the soft limit is raised to the hard one.
-    package static var available: Int {
-        HostLimits.inherited.map { Int(clamping: $0.hard) } ?? 1_024
-    }
+    /// A kernel with room for fewer clients does not start.
+    package static let clients = 16
+
+    /// Without as many a kernel does not start.
+    package static func need(devices: Int) -> Int { reserve(devices: devices) + clients }
 }
