@@ -68,7 +68,7 @@ extension EndToEnd {
                 let log = Files.text("\(instance.data)/log/kernel.log")
                 let second = try instance.start(instance.upWords + ["--name", "other"]).finish()
                 #expect(second.status == 69)
-                #expect(second.err.contains("another kernel keeps its data here"), "\(second.err)")
+                #expect(second.err.contains("keeps its data here"), "\(second.err)")
                 #expect(access("\(instance.folder)/concentric/other.sock", F_OK) != 0)
                 #expect(Files.text("\(instance.data)/log/kernel.log") == log)
                 #expect(try instance.devices().allSatisfy { $0.restarts == 0 })

@@ -167,7 +167,8 @@ extension EndToEnd {
             let outcome = try instance.start(words).finish()
             #expect(outcome.status == 69)
             #expect(outcome.out == "")
-            #expect(outcome.err.contains("concentric up"), "\(outcome.err)")
+            let advice = words == ["down"] ? "there is nothing to end" : "concentric up"
+            #expect(outcome.err.contains(advice), "\(outcome.err)")
             #expect(outcome.err.split(separator: "\n").count == 1)
         }
 
