@@ -57,6 +57,41 @@ extension Coder where T == Void {
 }
 
 extension Coder {
+    /// The coder of what the branches of a fork give.
+    static func pack<each N>(_ coder: repeat Coder<each N>) -> Coder where T == (repeat each N) {
+        var shapes: [String] = []
+        repeat shapes.append((each coder).shape)
+        let count = shapes.count
+        return Coder(
+            shape: "(\(shapes.joined(separator: ", ")))",
+            encode: { values, coding in
+                var parts: [[UInt8]] = []
+                repeat parts.append(try (each coder).encode(each values, coding))
+                return coding.join(parts)
+            },
+            decode: { bytes, coding in
+                var parts = try coding.split(bytes, into: count).makeIterator()
+                func next<Part>(_ coder: Coder<Part>) throws -> Part {
+                    try coder.decode(parts.next() ?? [], coding)
+                }
+                return (repeat try next(each coder))
+            })
+    }
+
+    /// The coder of what branches of one type give.
+    static func list<N>(_ coders: [Coder<N>]) -> Coder where T == [N] {
+        Coder(
+            shape: "[\(coders.first?.shape ?? "\(N.self)")]",
+            encode: { values, coding in
+                coding.join(try zip(coders, values).map { try $0.encode($1, coding) })
+            },
+            decode: { bytes, coding in
+                try zip(coders, coding.split(bytes, into: coders.count)).map {
+                    try $0.decode($1, coding)
+                }
+            })
+    }
+
     /// The coder of a pair: the request that entered a pipe, and the value that it has become.
     static func pair<A, B>(_ first: Coder<A>, _ second: Coder<B>) -> Coder<(A, B)>
     where T == (A, B) {

@@ -86,6 +86,23 @@ public struct PipeBuilder<Request, Cursor>: Sendable {
         return adding(Stage(descriptor: descriptor, body: nil), pair)
     }
 
+    /// The value goes into every branch at once; the outputs, in the order of the branches, are the
+    /// next value. The first branch that fails cancels the others, and its error ends the flow.
+    public func fork<each N>(
+        _ branch: repeat Pipe<Cursor, each N>, file: String = #fileID, line: UInt = #line
+    ) -> PipeBuilder<Request, (repeat each N)> {
+        var routes: [SealedRoute] = []
+        repeat routes.append((each branch).route)
+        return forking(routes, .pack(repeat (each branch).output), file, line)
+    }
+
+    /// As `fork` of several branches, for as many of one type as there are at run time.
+    public func fork<N>(
+        _ branches: [Pipe<Cursor, N>], file: String = #fileID, line: UInt = #line
+    ) -> PipeBuilder<Request, [N]> {
+        forking(branches.map(\.route), .list(branches.map(\.output)), file, line)
+    }
+
     /// Something is done at every end of the flow, failure and cancellation included.
     public func finally(
         file: String = #fileID, line: UInt = #line,
@@ -110,6 +127,15 @@ public struct PipeBuilder<Request, Cursor>: Sendable {
     private func adding<N>(_ stage: Stage, _ coder: Coder<N>) -> PipeBuilder<Request, N> {
         PipeBuilder<Request, N>(
             stages: stages + [stage], last: last, request: request, cursor: coder)
+    }
+
+    private func forking<N>(
+        _ routes: [SealedRoute], _ output: Coder<N>, _ file: String, _ line: UInt
+    ) -> PipeBuilder<Request, N> {
+        let descriptor = StageDescriptor(
+            kind: .fork, symbol: nil, notes: [], shape: output.shape, file: file, line: line,
+            branches: routes.map(\.descriptor))
+        return adding(Stage(descriptor: descriptor, body: nil, branches: routes), output)
     }
 
     private func visit(

@@ -123,10 +123,7 @@ public final class Bindings {
             .function { _, _ in
                 throw KernelError(.malformed, "\(name) is a pipe: only its stages are visited")
             })
-        for stage in pipe.stages {
-            if let body = stage.body { bodies.append(.task(body)) }
-        }
-        if let body = pipe.last?.body { bodies.append(.task(body)) }
+        for body in pipe.route.bodies { bodies.append(.task(body)) }
     }
 }
 

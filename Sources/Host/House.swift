@@ -41,7 +41,7 @@ final class House {
             executable: Options.executable)
         let found = try search.manifests()
         manifests = found.map(\.manifest).filter { $0.role == .device }
-        hub = Hub(epoch: UInt64(max(1, Clock.realtime))) { CBORCoding().join([$0, $1]) }
+        hub = Hub(epoch: UInt64(max(1, Clock.realtime))) { CBORCoding().join($0) }
         for manifest in manifests {
             try hub.declare(manifest.declaration)
             for region in manifest.regions {

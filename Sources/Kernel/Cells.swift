@@ -98,7 +98,8 @@ extension Hub {
     /// - Throws: `KernelError` naming the symbol that it announces otherwise.
     func admit(_ cell: Peer, _ device: DeviceSlot, _ announced: [Binding]) throws(KernelError) {
         let serving = bindings.filter { symbols[$0.name]?.device === device }
-        for (own, other) in zip(announced, serving) where !own.isSame(as: other) {
+        for (own, other) in zip(announced, serving)
+        where own.name != other.name || !own.isSame(as: other) {
             throw KernelError(
                 .denied,
                 "\(device.name) announces \(own.name) otherwise than the process that serves: "
@@ -115,14 +116,11 @@ extension Hub {
 }
 
 extension Binding {
-    /// Two builds of a pipe are the same if kinds, symbols and shapes are; notes and lines are not
-    /// looked at.
+    /// A handler, or the same pipe.
     func isSame(as other: Binding) -> Bool {
-        guard name == other.name, last == other.last,
-            stages?.count == other.stages?.count
-        else { return false }
-        return zip(stages ?? [], other.stages ?? []).allSatisfy {
-            $0.kind == $1.kind && $0.symbol == $1.symbol && $0.shape == $1.shape
+        guard let route, let second = other.route else {
+            return stages == nil && other.stages == nil
         }
+        return route.isSame(as: second)
     }
 }

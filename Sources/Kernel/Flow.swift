@@ -9,6 +9,8 @@ final class Flow {
         case call(Peer, UInt64)
         /// An operation of another flow's stage.
         case operation(Flow, Entry)
+        /// A branch of a fork, by its place.
+        case branch(Flow, Int)
         /// A dispatched command: nobody waits, its failure goes to `Kernel.Errors`.
         case command
     }
@@ -17,6 +19,8 @@ final class Flow {
     enum Ending {
         case success([UInt8])
         case failure(KernelError)
+        /// Not an end: it leaves its route for that of a symbol, with a value.
+        case divert(SymbolSlot, [UInt8])
     }
 
     enum Trial {
@@ -32,12 +36,18 @@ final class Flow {
     let symbol: SymbolSlot
     /// The key of all above this flow; nil for a root without a key of its own.
     let path: String?
+    /// Whose route it runs along: its own symbol, or the one that it was diverted to.
+    var entered: SymbolSlot
     /// Nil until the device has said how it answers the symbol.
     var route: Route?
     var request: [UInt8]
+    /// Bytes that count for who sent the request, whatever it becomes.
+    let size: Int
     var value: [UInt8]
     /// Seen time.
     var deadline: UInt64
+    /// The deadline without what its `finally` may take.
+    var limit: UInt64
     /// Seen time at which it began to run.
     var began: UInt64 = 0
     /// The longest that its caller lets it run.
@@ -54,6 +64,8 @@ final class Flow {
     var trial = Trial.none
     var record: Record?
     var children: [Flow] = []
+    /// What the branches of a fork have given so far.
+    var results: [[UInt8]?] = []
     /// A stage has answered, and what it asked for is being brought to rest.
     var reply: EncodedVerb?
     var ending: Ending?
@@ -75,10 +87,13 @@ final class Flow {
         self.number = number
         self.origin = origin
         self.symbol = symbol
+        entered = symbol
         self.path = path
-        self.request = value
+        request = value
+        size = value.count
         self.value = value
         self.deadline = deadline
+        limit = deadline
         self.bound = bound
     }
 
@@ -205,11 +220,11 @@ final class Lane {
 
     func enter(_ flow: Flow) {
         queue.append(flow)
-        bytes += flow.request.count
+        bytes += flow.size
     }
 
     func leave(_ flow: Flow) {
         queue.removeAll { $0 === flow }
-        bytes -= flow.request.count
+        bytes -= flow.size
     }
 }

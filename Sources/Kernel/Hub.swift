@@ -20,7 +20,7 @@ package final class Hub {
     /// This start of the kernel; larger than those before.
     package let epoch: UInt64
     package weak var observer: (any HubObserver)?
-    let join: ([UInt8], [UInt8]) -> [UInt8]
+    let join: ([[UInt8]]) -> [UInt8]
 
     /// Monotonic time in which the kernel itself ran, in nanoseconds.
     package internal(set) var seen: UInt64 = 0
@@ -52,10 +52,10 @@ package final class Hub {
     ///
     /// - Parameters:
     ///   - epoch: larger than that of every kernel before.
-    ///   - join: makes the coding's pair of two encoded values.
+    ///   - join: makes the coding's sequence of encoded values.
     package init(
         epoch: UInt64, limits: HubLimits = HubLimits(),
-        join: @escaping ([UInt8], [UInt8]) -> [UInt8]
+        join: @escaping ([[UInt8]]) -> [UInt8]
     ) {
         self.epoch = epoch
         self.limits = limits
@@ -180,16 +180,22 @@ package final class Hub {
 
     /// A device that is refused has changed nothing.
     private func check(_ binding: Binding, _ device: DeviceSlot) throws(KernelError) {
-        for stage in binding.stages ?? [] where stage.kind == .pipe || stage.kind == .tap {
+        if let route = binding.route { try check(route, binding.name, device) }
+    }
+
+    private func check(
+        _ route: RouteDescriptor, _ owner: String, _ device: DeviceSlot
+    ) throws(KernelError) {
+        for stage in route.stages {
+            for branch in stage.branches { try check(branch, owner, device) }
+            guard stage.kind == .pipe || stage.kind == .tap else { continue }
             guard let name = stage.symbol, symbol(name) != nil else {
                 throw KernelError(
-                    .unbound,
-                    "\(binding.name): no manifest provides \(stage.symbol ?? "a stage")")
+                    .unbound, "\(owner): no manifest provides \(stage.symbol ?? "a stage")")
             }
             guard device.mayCall(name) else {
                 throw KernelError(
-                    .denied,
-                    "\(binding.name): the manifest of \(device.name) may not call \(name)")
+                    .denied, "\(owner): the manifest of \(device.name) may not call \(name)")
             }
         }
     }
@@ -200,23 +206,33 @@ package final class Hub {
         place(slot, peer)
         slot.traits = binding.traits
         slot.known = true
-        guard let stages = binding.stages else {
-            slot.route = Route([.pipe(slot)], last: nil)
-            return
-        }
-        var route: [Route.Stage] = []
-        for (index, stage) in stages.enumerated() {
+        slot.route =
+            binding.route.map { route(of: $0, binding.name, slot, peer) }
+            ?? Route([.pipe(slot)], last: nil)
+    }
+
+    /// The places of its closures follow each other as `RouteDescriptor.closures` lists them.
+    private func route(
+        of descriptor: RouteDescriptor, _ name: String, _ owner: SymbolSlot, _ peer: Peer
+    ) -> Route {
+        var stages: [Route.Stage] = []
+        for (index, stage) in descriptor.stages.enumerated() {
             switch stage.kind {
-            case .withRequest: route.append(.withRequest)
-            case .closure: route.append(.pipe(closure("\(binding.name)#\(index)", slot, peer)))
-            case .effect: route.append(.tap(closure("\(binding.name)#\(index)", slot, peer)))
-            case .pipe, .tap:
-                guard let name = stage.symbol, let other = symbol(name) else { continue }
-                route.append(stage.kind == .tap ? .tap(other) : .pipe(other))
+            case .withRequest: stages.append(.withRequest)
+            case .closure: stages.append(.pipe(closure("\(name)#\(index)", owner, peer)))
+            case .effect: stages.append(.tap(closure("\(name)#\(index)", owner, peer)))
+            case .pipe: if let other = stage.symbol.flatMap(symbol) { stages.append(.pipe(other)) }
+            case .tap: if let other = stage.symbol.flatMap(symbol) { stages.append(.tap(other)) }
+            case .fork:
+                stages.append(
+                    .fork(
+                        stage.branches.enumerated().map { number, branch in
+                            route(of: branch, "\(name)#\(index).\(number)", owner, peer)
+                        }))
             }
         }
-        let last = binding.last ? closure("\(binding.name)#finally", slot, peer) : nil
-        slot.route = Route(route, last: last)
+        let last = descriptor.last ? closure("\(name)#finally", owner, peer) : nil
+        return Route(stages, last: last)
     }
 
     /// The anonymous symbol of a closure; closures are replayable unless the pipe says otherwise.
@@ -237,14 +253,7 @@ package final class Hub {
 
     /// The names of a peer's places, in order: the device counts them in the same way.
     package static func places(of bindings: [Binding]) -> [String] {
-        bindings.flatMap { binding -> [String] in
-            var names = [binding.name]
-            for (index, stage) in (binding.stages ?? []).enumerated()
-            where stage.kind == .closure || stage.kind == .effect {
-                names.append("\(binding.name)#\(index)")
-            }
-            return names + (binding.last ? ["\(binding.name)#finally"] : [])
-        }
+        bindings.flatMap { [$0.name] + ($0.route?.closures(of: $0.name) ?? []) }
     }
 
     /// The process serves: what waited for its device is delivered.

@@ -102,6 +102,8 @@ final class Route {
         case tap(SymbolSlot)
         /// The kernel joins the request and the value.
         case withRequest
+        /// A flow for each branch.
+        case fork([Route])
     }
 
     let stages: [Stage]
@@ -110,6 +112,13 @@ final class Route {
     init(_ stages: [Stage], last: SymbolSlot?) {
         self.stages = stages
         self.last = last
+    }
+}
+
+extension Binding {
+    /// The route of a pipe; nil for a handler.
+    package var route: RouteDescriptor? {
+        stages.map { RouteDescriptor(stages: $0, last: last) }
     }
 }
 

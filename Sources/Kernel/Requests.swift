@@ -113,6 +113,12 @@ extension Hub {
 
     // MARK: - Errors
 
+    static func unbound(_ name: String) -> KernelError {
+        KernelError(
+            .unbound, "no device provides \(name): see the `provides` of the manifests",
+            outcome: .none)
+    }
+
     static let unbound = KernelError(
         .unbound, "no device provides this symbol: see the `provides` of the manifests",
         outcome: .none)

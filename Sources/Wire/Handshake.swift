@@ -79,7 +79,7 @@ extension Hello.Announcement {
             return
         }
         var read: [StageDescriptor] = []
-        for item in list { read.append(try StageDescriptor(value: item)) }
+        for item in list { read.append(try StageDescriptor(value: item, depth: 0)) }
         stages = read
     }
 
@@ -97,23 +97,40 @@ extension Hello.Announcement {
 }
 
 extension StageDescriptor {
-    init(value: Value) throws(WireError) {
+    init(value: Value, depth: Int) throws(WireError) {
         guard let kind = value["kind"]?.text.flatMap(Kind.init(rawValue:)) else {
             throw .field("stage.kind")
+        }
+        guard depth < WireLimits.nestedForks else { throw .field("the depth of the forks") }
+        var branches: [RouteDescriptor] = []
+        for item in value["branches"]?.array ?? [] {
+            var stages: [StageDescriptor] = []
+            for stage in item["stages"]?.array ?? [] {
+                stages.append(try StageDescriptor(value: stage, depth: depth + 1))
+            }
+            branches.append(
+                RouteDescriptor(stages: stages, last: item["finally"]?.bool ?? false))
         }
         self.init(
             kind: kind, symbol: value["symbol"]?.text,
             notes: value["notes"]?.array?.compactMap(\.text) ?? [],
             shape: value["shape"]?.text ?? "", file: value["file"]?.text ?? "",
-            line: UInt(clamping: value["line"]?.int ?? 0))
+            line: UInt(clamping: value["line"]?.int ?? 0), branches: branches)
     }
 
     package var value: Value {
-        .map([
+        var map: [String: Value] = [
             "kind": .text(kind.rawValue), "symbol": symbol.map(Value.text) ?? .null,
             "notes": .array(notes.map(Value.text)), "shape": .text(shape), "file": .text(file),
             "line": .int(Int64(clamping: line)),
-        ])
+        ]
+        if kind == .fork {
+            map["branches"] = .array(
+                branches.map {
+                    .map(["stages": .array($0.stages.map(\.value)), "finally": .bool($0.last)])
+                })
+        }
+        return .map(map)
     }
 }
 

@@ -103,7 +103,7 @@ final class TestCable {
 
 /// A hub with a device that answers `D.work` and writes `r`, and a device that answers `E.work`.
 struct TestHub {
-    let hub = Hub(epoch: 7) { $0 + $1 }
+    let hub = Hub(epoch: 7) { $0.flatMap { $0 } }
     let slot: DeviceSlot
     static let work = Hello.Announcement(
         name: "D.work", traits: .replayable, stages: nil, last: false)

@@ -108,7 +108,7 @@ import Testing
     @Test(arguments: 0..<grants.count)
     func `a manifest grants symbols by name or by prefix`(_ index: Int) throws {
         let (calls, symbol, may) = Self.grants[index]
-        let hub = Hub(epoch: 1) { $0 + $1 }
+        let hub = Hub(epoch: 1) { $0.flatMap { $0 } }
         let slot = try hub.declare(
             DeviceDeclaration(
                 name: "device", pure: false, provides: [], calls: calls, reads: [], writes: []))

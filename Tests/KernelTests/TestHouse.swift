@@ -20,7 +20,7 @@ final class TestHouse {
     static let pipe = "Circuit.pipe"
 
     init(_ limits: HubLimits = HubLimits()) throws {
-        hub = Hub(epoch: 7, limits: limits) { $0 + Array(",".utf8) + $1 }
+        hub = Hub(epoch: 7, limits: limits) { Array($0.joined(separator: Array(",".utf8))) }
         computeSlot = try hub.declare(
             DeviceDeclaration(
                 name: "compute", pure: true, provides: ["Compute.double", "Compute.other"],

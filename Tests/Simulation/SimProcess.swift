@@ -202,6 +202,7 @@ final class SimProcess: Cable {
         case .done(let value): complete(visit, task, .success(value))
         case .abort(let value): reply(visit, .abort(value.encoded))
         case .fail(let failure): complete(visit, task, .failure(failure))
+        case .divert(let name, let value): reply(visit, .divert(name, value.encoded))
         case .ask(let question, let then):
             task.next = then
             ask(visit, task, question)

@@ -16,7 +16,8 @@ import Testing
 
     static let fixed: [[String]] = [
         ["linear"], ["create"], ["update"], ["imperative"], ["outer"], ["race", "create"],
-        ["failing", "update"], ["nested"], ["late"], ["own"],
+        ["failing", "update"], ["fork"], ["forkfail"], ["deep"], ["loop"], ["nested"], ["late"],
+        ["own"],
     ]
 
     @Test(arguments: fixed)

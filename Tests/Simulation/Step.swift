@@ -8,6 +8,8 @@ indirect enum Step {
     /// The flow ends with this value.
     case abort(Value)
     case fail(Failure)
+    /// The flow goes on along the route of a symbol, with a value.
+    case divert(String, Value)
     /// Asks for something; the answer decides what follows.
     case ask(Question, (Result<Value, Failure>) -> Step)
     /// Starts tasks, in this order or in that of a hashed set, and waits for all.

@@ -71,7 +71,7 @@ final class World {
         var limits = HubLimits()
         limits.waitingRequests = 6
         hub = Hub(epoch: 1, limits: limits) {
-            Value.array([Value(encoded: $0), Value(encoded: $1)]).encoded
+            Value.array($0.map { Value(encoded: $0) }).encoded
         }
         let names =
             programs
