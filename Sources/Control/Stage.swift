@@ -80,20 +80,18 @@ public struct RouteDescriptor: Sendable, Hashable {
         return last ? names + ["\(owner)#finally"] : names
     }
 
+    /// What two routes have in common if they are the same: kinds, symbols and shapes.
+    public var signature: String {
+        let words = stages.map { stage in
+            let inner = stage.branches.map(\.signature).joined(separator: ",")
+            return "\(stage.kind.rawValue) \(stage.symbol ?? "") \(stage.shape) (\(inner))"
+        }
+        return words.joined(separator: "|") + (last ? "|finally" : "")
+    }
+
     /// Whether both describe the same route: kinds, symbols and shapes are compared, notes and
     /// lines are not.
-    public func isSame(as other: RouteDescriptor) -> Bool {
-        last == other.last && stages.count == other.stages.count
-            && zip(stages, other.stages).allSatisfy { $0.isSame(as: $1) }
-    }
-}
-
-extension StageDescriptor {
-    func isSame(as other: StageDescriptor) -> Bool {
-        kind == other.kind && symbol == other.symbol && shape == other.shape
-            && branches.count == other.branches.count
-            && zip(branches, other.branches).allSatisfy { $0.isSame(as: $1) }
-    }
+    public func isSame(as other: RouteDescriptor) -> Bool { signature == other.signature }
 }
 
 /// The code of a closure stage: bytes in, a verb out.

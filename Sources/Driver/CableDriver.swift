@@ -146,7 +146,7 @@ package final class CableDriver {
             call(peer, id, symbol, deadline, key, payload)
         case .returned(let visit, let verb): hub.returned(peer, visit: visit, verb)
         case .askCall(let visit, let tag, let symbol, let deadline, let payload):
-            ask(peer, visit, tag, symbol, deadline, payload)
+            ask(peer, visit, tag, symbol) { .call($0, [UInt8](payload), deadline: deadline) }
         case .askCommit(let visit, let tag, let offers):
             hub.ask(
                 peer, visit: visit, tag: tag,
@@ -154,6 +154,10 @@ package final class CableDriver {
                     offers.map {
                         Operation.Offer(region: $0.region, base: $0.base, patch: $0.patch)
                     }))
+        case .askRun(let visit, let tag, let route, let payload):
+            hub.ask(peer, visit: visit, tag: tag, .run(route, [UInt8](payload)))
+        case .askDispatch(let visit, let tag, let symbol, let payload):
+            ask(peer, visit, tag, symbol) { .dispatch($0, [UInt8](payload)) }
         case .note(let visit, let region, let number, let revision):
             hub.note(peer, visit: visit, region: region, number: number, revision: revision)
         case .parked(let visit): hub.parked(peer, visit: visit)
@@ -213,8 +217,8 @@ package final class CableDriver {
     }
 
     private func ask(
-        _ peer: Peer, _ visit: UInt64, _ tag: UInt64, _ symbol: UInt64, _ deadline: UInt32,
-        _ payload: UnsafeRawBufferPointer
+        _ peer: Peer, _ visit: UInt64, _ tag: UInt64, _ symbol: UInt64,
+        _ operation: (SymbolSlot) -> Operation
     ) {
         guard let name = resolve(symbol), let slot = name.slot else {
             let text = resolve(symbol)?.text ?? "number \(symbol)"
@@ -224,8 +228,7 @@ package final class CableDriver {
             return hub.askUnknown(
                 peer, visit: visit, tag: tag, name.text, denied(device, name.text))
         }
-        hub.ask(
-            peer, visit: visit, tag: tag, .call(slot, [UInt8](payload), deadline: deadline))
+        hub.ask(peer, visit: visit, tag: tag, operation(slot))
     }
 
     private func follow(_ peer: Peer, _ id: UInt64, _ region: String) {

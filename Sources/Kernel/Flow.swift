@@ -60,6 +60,8 @@ final class Flow {
     var visit: Visit?
     /// The device in whose queue it stands.
     var waiting: DeviceSlot?
+    /// The question that must be asked again before this closure of its pipe can run.
+    var awaiting: Entry?
     /// Where its stage is to be tried, after it was in the death of a process.
     var trial = Trial.none
     var record: Record?
@@ -154,6 +156,9 @@ final class Record {
 enum EntryName: Equatable {
     case call(String, [UInt8])
     case commit([String])
+    /// A pipe by its signature.
+    case run(String, [UInt8])
+    case dispatch(String, [UInt8])
     /// Nobody provides the symbol, or the device may not call it.
     case refused(String)
 }
@@ -171,6 +176,8 @@ final class Entry {
     /// When its answer was first given.
     var order: Int?
     var child: Flow?
+    /// Flows of its pipe that wait at a closure until a repeat has asked for the pipe again.
+    var closures: [Flow] = []
     /// The question of the present visit; nil while the present visit has not asked it.
     var tag: UInt64?
     /// Times that a commit was offered.
@@ -191,6 +198,10 @@ package enum Operation {
     case call(SymbolSlot, [UInt8], deadline: UInt32)
     /// A commit of one or two regions.
     case commit([Offer])
+    /// A pipe that the handler has built.
+    case run(RouteDescriptor, [UInt8])
+    /// A command for a lane.
+    case dispatch(SymbolSlot, [UInt8])
     /// A call of a name that the device may not call; it is answered with the error.
     case refused(String, KernelError)
 

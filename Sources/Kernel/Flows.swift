@@ -60,7 +60,7 @@ extension Hub {
     }
 
     /// A branch runs along a route of its own.
-    private func begin(_ flow: Flow, along route: Route) {
+    func begin(_ flow: Flow, along route: Route) {
         flow.running = true
         flow.began = seen
         due = min(due, flow.deadline)
@@ -193,6 +193,7 @@ extension Hub {
         flow.route = nil
         flow.forgetStage()
         flow.deadline = flow.limit
+        due = min(due, flow.deadline)
         enter(flow)
     }
 
@@ -233,9 +234,9 @@ extension Hub {
     /// Goes on once nothing that the flow started still runs: to the next stage, to `finally`, or
     /// to the end.
     func close(_ flow: Flow) {
-        guard flow.visit == nil, flow.waiting == nil, flow.children.isEmpty, !flow.ended else {
-            return
-        }
+        guard flow.visit == nil, flow.waiting == nil, flow.awaiting == nil,
+            flow.children.isEmpty, !flow.ended
+        else { return }
         guard flow.ending != nil else {
             guard let verb = flow.reply else { return }
             flow.reply = nil

@@ -183,7 +183,7 @@ package final class Hub {
         if let route = binding.route { try check(route, binding.name, device) }
     }
 
-    private func check(
+    func check(
         _ route: RouteDescriptor, _ owner: String, _ device: DeviceSlot
     ) throws(KernelError) {
         for stage in route.stages {

@@ -14,10 +14,19 @@ package final class SymbolSlot {
     var known = false
     /// Whether it is a stage of a pipe, which only the kernel visits.
     let hidden: Bool
+    /// The question that runs the pipe of which this is a closure; nil for every announced symbol.
+    let home: Home?
     /// What a flow of this symbol runs along.
     var route: Route!
 
-    init(name: String, id: Int, device: DeviceSlot?, hidden: Bool) {
+    /// Where the code of a closure is that a handler made at run time.
+    struct Home {
+        let flow: Flow
+        let entry: Entry
+    }
+
+    init(name: String, id: Int, device: DeviceSlot?, hidden: Bool, home: Home? = nil) {
+        self.home = home
         self.name = name
         self.id = id
         self.device = device

@@ -7,6 +7,7 @@ extension Hub {
     ///
     /// The limit on waiting requests refuses new ones, never a visit that was delivered before.
     func queue(_ flow: Flow, for symbol: SymbolSlot, front: Bool = false) {
+        if let home = symbol.home { return queue(flow, for: symbol, at: home) }
         guard let device = symbol.device else {
             return finish(flow, .failure(Hub.unbound))
         }
@@ -27,6 +28,8 @@ extension Hub {
     }
 
     func leaveQueue(_ flow: Flow) {
+        flow.awaiting?.closures.removeAll { $0 === flow }
+        flow.awaiting = nil
         guard let device = flow.waiting else { return }
         device.waiting.removeAll { $0 === flow }
         device.apart.removeAll { $0 === flow }
@@ -71,8 +74,10 @@ extension Hub {
         }
     }
 
-    func visit(_ flow: Flow, _ symbol: SymbolSlot, _ peer: Peer) {
-        guard let place = peer.place(of: symbol) else {
+    func visit(
+        _ flow: Flow, _ symbol: SymbolSlot, _ peer: Peer, asker: (visit: UInt64, tag: UInt64)? = nil
+    ) {
+        guard let place = asker == nil ? peer.place(of: symbol) : symbol.id else {
             let error = KernelError(
                 .unbound, "\(symbol.name): \(peer.name) now announces another pipe")
             return flow.last ? lose(finallyOf: flow, error.message) : finish(flow, .failure(error))
@@ -95,7 +100,7 @@ extension Hub {
         peer.visits.insert(flow, number)
         peer.cable.visit(
             VisitOrder(
-                number: number, symbol: place, flow: flow.number, path: flow.path, step: flow.step,
+                number: number, symbol: place, asker: asker, flow: flow.number, path: flow.path, step: flow.step,
                 attempt: flow.attempt, now: flow.now, lowest: lowestLiveFlow, replay: replay,
                 reads: flow.record?.reads ?? [], value: flow.value))
     }
@@ -204,7 +209,11 @@ extension Hub {
             return finish(flow, .failure(error))
         }
         if verdict == .poisoned { return poison(flow, visit.symbol, reason) }
-        flow.trial = verdict == .cell ? .cell : .none
+        if verdict == .cell {
+            flow.trial = .cell
+            // The code of such a closure is where its handler runs.
+            visit.symbol.home?.flow.trial = .cell
+        }
         queue(flow, for: visit.symbol, front: true)
     }
 

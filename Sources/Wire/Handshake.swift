@@ -104,12 +104,7 @@ extension StageDescriptor {
         guard depth < WireLimits.nestedForks else { throw .field("the depth of the forks") }
         var branches: [RouteDescriptor] = []
         for item in value["branches"]?.array ?? [] {
-            var stages: [StageDescriptor] = []
-            for stage in item["stages"]?.array ?? [] {
-                stages.append(try StageDescriptor(value: stage, depth: depth + 1))
-            }
-            branches.append(
-                RouteDescriptor(stages: stages, last: item["finally"]?.bool ?? false))
+            branches.append(try RouteDescriptor(value: item, depth: depth + 1))
         }
         self.init(
             kind: kind, symbol: value["symbol"]?.text,
@@ -125,12 +120,23 @@ extension StageDescriptor {
             "line": .int(Int64(clamping: line)),
         ]
         if kind == .fork {
-            map["branches"] = .array(
-                branches.map {
-                    .map(["stages": .array($0.stages.map(\.value)), "finally": .bool($0.last)])
-                })
+            map["branches"] = .array(branches.map(\.value))
         }
         return .map(map)
+    }
+}
+
+extension RouteDescriptor {
+    init(value: Value, depth: Int = 0) throws(WireError) {
+        var stages: [StageDescriptor] = []
+        for stage in value["stages"]?.array ?? [] {
+            stages.append(try StageDescriptor(value: stage, depth: depth))
+        }
+        self.init(stages: stages, last: value["finally"]?.bool ?? false)
+    }
+
+    package var value: Value {
+        .map(["stages": .array(stages.map(\.value)), "finally": .bool(last)])
     }
 }
 

@@ -76,6 +76,7 @@ final class TestCable {
         switch message {
         case .welcome(let welcome): "welcome \(welcome.regions) epoch \(welcome.epoch)"
         case .refused(let code, let message): "refused \(code): \(message)"
+        case .visitClosure: "visitClosure"
         case .visit(let order):
             "visit \(order.number) symbol \(order.symbol) \([UInt8](order.payload))"
         case .cancelVisit(let visit): "cancel \(visit)"
