@@ -100,7 +100,8 @@ extension Hub {
         peer.visits.insert(flow, number)
         peer.cable.visit(
             VisitOrder(
-                number: number, symbol: place, asker: asker, flow: flow.number, path: flow.path, step: flow.step,
+                number: number, symbol: place, asker: asker, flow: flow.number, path: flow.path,
+                step: flow.step,
                 attempt: flow.attempt, now: flow.now, lowest: lowestLiveFlow, replay: replay,
                 reads: flow.record?.reads ?? [], value: flow.value))
     }

@@ -228,7 +228,8 @@ extension CBORWriter {
 
     /// The delivery's payload stands apart because it is kept elsewhere.
     package func visit(
-        of asker: KernelMessage.Asker? = nil, number: UInt64, symbol: UInt64, flow: UInt64, path: String?, step: UInt32,
+        of asker: KernelMessage.Asker? = nil, number: UInt64, symbol: UInt64, flow: UInt64,
+        path: String?, step: UInt32,
         attempt: UInt32, now: Int64, lowest: UInt64, replay: Bool, reads: [KernelMessage.Read],
         payload: [UInt8]
     ) {

@@ -39,7 +39,8 @@ final class TestCable: Cable {
     func visit(_ order: borrowing VisitOrder) {
         visits.append(
             Visit(
-                number: order.number, symbol: order.symbol, asker: order.asker, path: order.path, flow: order.flow,
+                number: order.number, symbol: order.symbol, asker: order.asker, path: order.path,
+                flow: order.flow,
                 step: order.step, attempt: order.attempt, now: order.now, lowest: order.lowest,
                 replay: order.replay, reads: order.reads, value: order.value))
     }

@@ -72,7 +72,7 @@ extension World: HubObserver {
 
     func checkCells() {
         for cell in processes where cell.isCell {
-            if cell.peer.deliveries > 1 { breach("a cell got a second visit") }
+            if cell.orders > 1 { breach("a cell got a second visit") }
             if cell.isAlive && !cell.isDoomed { breach("a cell is left") }
         }
         for device in hub.devices.values {

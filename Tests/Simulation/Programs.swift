@@ -51,7 +51,7 @@ struct Program: Sendable {
             symbol: "Circuit.deep",
             effects: { x, _ in
                 ["saved": .int(2 * x + 2), "audited": .int(2 * x), "done": .null]
-            }),
+            }, ends: "done"),
         "loop": Program(
             symbol: "Circuit.loop",
             effects: { _, _ in
@@ -120,6 +120,16 @@ enum Kind: String, CaseIterable {
     }
 }
 
+extension StageDescriptor {
+    static func of(
+        _ kind: Kind, _ symbol: String? = nil, _ branches: [RouteDescriptor] = []
+    ) -> StageDescriptor {
+        StageDescriptor(
+            kind: kind, symbol: symbol, notes: [], shape: "", file: "", line: 0,
+            branches: branches)
+    }
+}
+
 extension Binding {
     static func handler(_ name: String, _ traits: Traits) -> Binding {
         Binding(name: name, traits: traits, stages: nil, last: false)
@@ -129,7 +139,7 @@ extension Binding {
         _ name: String, _ stages: [(StageDescriptor.Kind, String?)], last: Bool = false,
         lane: String? = nil
     ) -> Binding {
-        pipe(name, stages.map { stage($0.0, $0.1) }, last: last, lane: lane)
+        pipe(name, stages.map { .of($0.0, $0.1) }, last: last, lane: lane)
     }
 
     private static func pipe(
@@ -139,21 +149,13 @@ extension Binding {
             name: name, traits: Traits(.replayable, lane: lane), stages: stages, last: last)
     }
 
-    private static func stage(
-        _ kind: StageDescriptor.Kind, _ symbol: String? = nil, _ branches: [RouteDescriptor] = []
-    ) -> StageDescriptor {
-        StageDescriptor(
-            kind: kind, symbol: symbol, notes: [], shape: "", file: "", line: 0,
-            branches: branches)
-    }
-
     /// Branches of one or two symbols each.
     private static func fork(_ branches: [(String, String?)]) -> StageDescriptor {
-        stage(
+        .of(
             .fork, nil,
             branches.map { first, second in
                 let names = [first] + (second.map { [$0] } ?? [])
-                return RouteDescriptor(stages: names.map { stage(.pipe, $0) }, last: false)
+                return RouteDescriptor(stages: names.map { .of(.pipe, $0) }, last: false)
             })
     }
 
@@ -178,7 +180,7 @@ extension Binding {
             "Circuit.fork",
             [
                 fork([("Compute.double", "Store.save"), ("Compute.double", "Store.audit")]),
-                stage(.closure),
+                .of(.closure),
             ]),
         pipe(
             "Circuit.forkfail",
@@ -191,13 +193,13 @@ extension Binding {
                     branches: [
                         RouteDescriptor(
                             stages: [
-                                stage(.closure),
+                                .of(.closure),
                                 fork([("Compute.double", "Store.save"), ("Compute.double", nil)]),
-                                stage(.closure),
+                                .of(.closure),
                             ], last: true),
                         RouteDescriptor(
                             stages: [
-                                stage(.pipe, "Compute.double"), stage(.tap, "Store.audit"),
+                                .of(.pipe, "Compute.double"), .of(.tap, "Store.audit"),
                             ], last: false),
                     ])
             ], last: false),
@@ -229,6 +231,8 @@ enum Handlers {
         case "Circuit.create#0", "Circuit.update#0": return set("loading", who, "busy", then: value)
         case "Circuit.create#4": return add("added", value[1], then: value)
         case "Circuit.update#1": return choose(value)
+        case "Circuit.same": return .asking(.now) { _ in .done(value) }
+        case "gone": return .fail(Failure(code: "cancelled"))
         case "Circuit.fork#1", "Circuit.deep#0.0#2": return .done(value[0])
         case "Circuit.deep#0.0#0":
             return .done(.array([value[0], .int((value[1].int ?? 0) + 1)]))
@@ -360,7 +364,11 @@ enum Handlers {
             return ([next], next)
         }
         let mark = Mark(who: who, name: "numbered", value: .null)
-        return .asking(.call("Circuit.doubled", .array([who, dice]))) { _ in
+        let stages: [StageDescriptor] = [
+            .of(.pipe, "Compute.double"), .of(.closure), .of(.pipe, "Store.save"),
+        ]
+        let pipe = Question.run(stages, closures: ["Circuit.same"], .array([who, dice]))
+        return .asking(pipe) { _ in
             .asking(.commit(["number"], count, mark)) { number in
                 let result = Value.array([who, .int(odd), dice, number])
                 guard odd == 1 else { return .done(result) }

@@ -3,7 +3,7 @@ import Testing
 /// The promises of the hub in runs that chance makes, and under a kill at every step.
 @Suite struct SimulationTests {
     /// A failing run names its seed; `World(seed:)` makes the same run again.
-    @Test(arguments: 0..<10)
+    @Test(arguments: 0..<67)
     func `whatever fails, work ends once and effects are made once`(_ block: Int) throws {
         for seed in (block * 30)..<(block * 30 + 30) {
             let world = try World(seed: UInt64(seed))

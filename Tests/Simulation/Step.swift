@@ -1,3 +1,4 @@
+import Control
 import Values
 
 /// A handler as data, so that the simulation decides when each of its tasks goes on: what it does
@@ -29,6 +30,8 @@ struct Mark: Hashable {
 
 enum Question {
     case call(String, Value)
+    /// A pipe that is built in the handler, with the names of its closures.
+    case run([StageDescriptor], closures: [String], Value)
     /// The closure gives the new values and its result.
     case commit([String], ([Value]) -> ([Value], Value), Mark)
     case read(String)

@@ -75,11 +75,13 @@ extension World {
         for error in all[min(readErrors, all.count)...]
         where error["code"]?.text == KernelError.Code.finallyLost.rawValue {
             let number = error["flow"]?.text?.split(separator: "-").last.flatMap { UInt64($0) }
-            guard let command = commands.first(where: { $0.flow?.number == number }) else {
-                breach("a finally of nobody was lost")
-                continue
-            }
-            complaints.insert(command.who)
+            // The finally of a branch is told under the branch's own number.
+            let name = error["symbol"]?.text ?? ""
+            let mine =
+                commands.first { $0.flow?.number == number }.map { [$0] }
+                ?? commands.filter { name.hasPrefix($0.program.symbol + "#") }
+            if mine.isEmpty { breach("a finally of nobody was lost") }
+            complaints.formUnion(mine.map(\.who))
             if outages.isEmpty { breach("a finally was given up: \(error)") }
         }
     }
