@@ -96,21 +96,15 @@ extension Hub {
 
     /// A cell must be the same program as the process that serves: flows go on beside each other.
     /// - Throws: `KernelError` naming the symbol that it announces otherwise.
-    func admit(_ cell: Peer, _ device: DeviceSlot, _ announced: [Binding]) throws(KernelError) {
-        let serving = bindings.filter { symbols[$0.name]?.device === device }
-        for (own, other) in zip(announced, serving)
-        where own.name != other.name || !own.isSame(as: other) {
-            throw KernelError(
-                .denied,
-                "\(device.name) announces \(own.name) otherwise than the process that serves: "
-                    + "restart the device to run its new build")
-        }
-        for name in Hub.places(of: announced) {
-            guard let slot = symbols[name], slot.device === device else {
+    func compare(_ device: DeviceSlot, _ announced: [Binding]) throws(KernelError) {
+        let serving = Dictionary(bindings.map { ($0.name, $0) }) { $1 }
+        for own in announced {
+            guard let other = serving[own.name], own.isSame(as: other) else {
                 throw KernelError(
-                    .denied, "\(device.name) announces \(name), which its serving process does not")
+                    .denied,
+                    "\(device.name) announces \(own.name) otherwise than the process that serves: "
+                        + "restart the device to run its new build")
             }
-            place(slot, cell)
         }
     }
 }

@@ -32,6 +32,8 @@ package final class Hub {
     private var late = false
 
     var symbols: [String: SymbolSlot] = [:]
+    /// The closures of announced pipes, by their names and the shapes of their pipes.
+    private var closures: [String: SymbolSlot] = [:]
     private var symbolCount = 0
     package private(set) var devices: [String: DeviceSlot] = [:]
     package private(set) var bindings: [Binding] = []
@@ -108,7 +110,7 @@ package final class Hub {
                     "\(device.name) and \(other.device?.name ?? "the kernel") both provide \(name)")
             }
         }
-        for name in declaration.provides { add(name, device, hidden: false) }
+        for name in declaration.provides { add(name, device) }
         devices[device.name] = device
         return device
     }
@@ -117,29 +119,33 @@ package final class Hub {
     package func declare(
         builtin name: String, _ answer: @escaping ([UInt8]) -> Result<[UInt8], KernelError>
     ) {
-        let slot = add(name, nil, hidden: false)
+        let slot = add(name, nil)
         slot.builtin = answer
         slot.known = true
     }
 
     @discardableResult
-    func add(_ name: String, _ device: DeviceSlot?, hidden: Bool) -> SymbolSlot {
-        let slot = SymbolSlot(name: name, id: symbolCount, device: device, hidden: hidden)
+    func add(_ name: String, _ device: DeviceSlot?) -> SymbolSlot {
+        let slot = make(name, device)
+        symbols[name] = slot
+        return slot
+    }
+
+    private func make(_ name: String, _ device: DeviceSlot?) -> SymbolSlot {
+        let slot = SymbolSlot(name: name, id: symbolCount, device: device)
         slot.route = Route([.pipe(slot)], last: nil)
         symbolCount += 1
-        symbols[name] = slot
         return slot
     }
 
     /// The symbol of a name that somebody outside may call.
     package func symbol(_ name: String) -> SymbolSlot? {
-        guard let slot = symbols[name], !slot.hidden else { return nil }
-        return slot
+        symbols[name]
     }
 
     /// Every symbol that may be called.
     package var callable: [String] {
-        symbols.values.filter { !$0.hidden }.map(\.name).sorted()
+        symbols.keys.sorted()
     }
 
     // MARK: - Peers
@@ -154,7 +160,7 @@ package final class Hub {
             guard names.insert(binding.name).inserted else {
                 throw KernelError(.denied, "\(device.name) binds \(binding.name) twice")
             }
-            guard let slot = symbols[binding.name], slot.device === device, !slot.hidden else {
+            guard let slot = symbols[binding.name], slot.device === device else {
                 throw KernelError(
                     .denied,
                     "\(device.name) binds \(binding.name), which its manifest does not provide")
@@ -164,14 +170,14 @@ package final class Hub {
                     .denied, "\(binding.name): its deadline is under three attempts")
             }
         }
-        for slot in symbols.values where slot.device === device && !slot.hidden {
+        for slot in symbols.values where slot.device === device {
             guard names.contains(slot.name) else {
                 throw KernelError(
                     .denied,
                     "\(device.name) leaves \(slot.name) unbound, which its manifest provides")
             }
         }
-        if peer.isCell { return try admit(peer, device, announced) }
+        if peer.isCell { try compare(device, announced) }
         for binding in announced { try check(binding, device) }
         for binding in announced { bind(binding, peer) }
         bindings.removeAll { names.contains($0.name) }
@@ -207,37 +213,49 @@ package final class Hub {
         slot.traits = binding.traits
         slot.known = true
         slot.route =
-            binding.route.map { route(of: $0, binding.name, slot, peer) }
+            binding.route.map { route(of: $0, binding.name, slot, $0.signature, peer) }
             ?? Route([.pipe(slot)], last: nil)
     }
 
     /// The places of its closures follow each other as `RouteDescriptor.closures` lists them.
     private func route(
-        of descriptor: RouteDescriptor, _ name: String, _ owner: SymbolSlot, _ peer: Peer
+        of descriptor: RouteDescriptor, _ name: String, _ owner: SymbolSlot, _ signature: String,
+        _ peer: Peer
     ) -> Route {
+        func closure(_ place: String) -> SymbolSlot {
+            self.closure("\(name)#\(place)", owner, signature, peer)
+        }
         var stages: [Route.Stage] = []
         for (index, stage) in descriptor.stages.enumerated() {
             switch stage.kind {
             case .withRequest: stages.append(.withRequest)
-            case .closure: stages.append(.pipe(closure("\(name)#\(index)", owner, peer)))
-            case .effect: stages.append(.tap(closure("\(name)#\(index)", owner, peer)))
+            case .closure: stages.append(.pipe(closure("\(index)")))
+            case .effect: stages.append(.tap(closure("\(index)")))
             case .pipe: if let other = stage.symbol.flatMap(symbol) { stages.append(.pipe(other)) }
             case .tap: if let other = stage.symbol.flatMap(symbol) { stages.append(.tap(other)) }
             case .fork:
                 stages.append(
                     .fork(
                         stage.branches.enumerated().map { number, branch in
-                            route(of: branch, "\(name)#\(index).\(number)", owner, peer)
+                            route(
+                                of: branch, "\(name)#\(index).\(number)", owner, signature, peer)
                         }))
             }
         }
-        let last = descriptor.last ? closure("\(name)#finally", owner, peer) : nil
+        let last = descriptor.last ? closure("finally") : nil
         return Route(stages, last: last)
     }
 
     /// The anonymous symbol of a closure; closures are replayable unless the pipe says otherwise.
-    private func closure(_ name: String, _ owner: SymbolSlot, _ peer: Peer) -> SymbolSlot {
-        let slot = symbols[name] ?? add(name, owner.device, hidden: true)
+    ///
+    /// It belongs to one shape of the pipe: a flow inside a pipe that a new build has changed never
+    /// meets the closure that stands at the same place now.
+    private func closure(
+        _ name: String, _ owner: SymbolSlot, _ signature: String, _ peer: Peer
+    ) -> SymbolSlot {
+        let key = "\(name) \(signature)"
+        let slot = closures[key] ?? make(name, owner.device)
+        closures[key] = slot
         slot.traits = owner.traits
         slot.traits.replay = owner.traits.replay == .once ? .once : .replayable
         slot.known = true
@@ -245,7 +263,7 @@ package final class Hub {
         return slot
     }
 
-    func place(_ slot: SymbolSlot, _ peer: Peer) {
+    private func place(_ slot: SymbolSlot, _ peer: Peer) {
         while peer.places.count <= slot.id { peer.places.append(-1) }
         peer.places[slot.id] = peer.placeCount
         peer.placeCount += 1

@@ -12,8 +12,6 @@ package final class SymbolSlot {
     package internal(set) var traits = Traits()
     /// Whether the device has announced how it answers.
     var known = false
-    /// Whether it is a stage of a pipe, which only the kernel visits.
-    let hidden: Bool
     /// The question that runs the pipe of which this is a closure; nil for every announced symbol.
     let home: Home?
     /// What a flow of this symbol runs along.
@@ -25,12 +23,11 @@ package final class SymbolSlot {
         let entry: Entry
     }
 
-    init(name: String, id: Int, device: DeviceSlot?, hidden: Bool, home: Home? = nil) {
+    init(name: String, id: Int, device: DeviceSlot?, home: Home? = nil) {
         self.home = home
         self.name = name
         self.id = id
         self.device = device
-        self.hidden = hidden
     }
 
     /// What the traits say, or what the device's wall says for them.

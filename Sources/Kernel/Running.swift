@@ -32,7 +32,7 @@ extension Hub {
         _ name: String, _ index: Int, of owner: SymbolSlot, _ home: SymbolSlot.Home
     ) -> SymbolSlot {
         let slot = SymbolSlot(
-            name: name, id: index, device: owner.device, hidden: true, home: home)
+            name: name, id: index, device: owner.device, home: home)
         slot.traits = owner.traits
         slot.traits.replay = owner.traits.replay == .once ? .once : .replayable
         slot.known = true
