@@ -119,7 +119,9 @@ final class House {
 
     func ready(_ plug: Plug) {
         guard let device = plug.device, let peer = plug.driver.peer else { return }
-        supervisor.ready(device, incarnation: plug.incarnation)
+        turn()
+        supervisor.ready(
+            device, incarnation: plug.incarnation, until: hub.longestDeadline)
         hub.ready(peer)
     }
 
@@ -225,6 +227,12 @@ extension House: @LoopActor HubObserver {
 
     func cellWanted(device: String) {
         EventLoop.shared.schedule(at: 0) { [unowned self] in supervisor.cell(device) }
+    }
+
+    func elderEmptied(device: String, incarnation: Int) {
+        EventLoop.shared.schedule(at: 0) { [unowned self] in
+            supervisor.drained(device, incarnation: incarnation)
+        }
     }
 
     func cellEmptied(device: String, incarnation: Int) {

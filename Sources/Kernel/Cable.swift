@@ -95,4 +95,6 @@ package protocol HubObserver: AnyObject {
     func cellWanted(device: String)
     /// The visit of a cell has ended, or there is none for it: the cell may go.
     func cellEmptied(device: String, incarnation: Int)
+    /// The last flow that had begun under the process which served before has ended.
+    func elderEmptied(device: String, incarnation: Int)
 }

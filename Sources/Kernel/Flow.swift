@@ -48,6 +48,8 @@ final class Flow {
     var deadline: UInt64
     /// The deadline without what its `finally` may take.
     var limit: UInt64
+    /// Counts the beginnings of flows that nobody above has asked for; 0 before that.
+    var root: UInt64 = 0
     /// Seen time at which it began to run.
     var began: UInt64 = 0
     /// The longest that its caller lets it run.

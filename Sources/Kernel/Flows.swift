@@ -27,6 +27,10 @@ extension Hub {
         let flow = Flow(
             number: numbers, origin: origin, symbol: symbol, path: path, value: payload,
             deadline: min(own, bound), bound: bound)
+        switch origin {
+        case .operation(let parent, _), .branch(let parent, _): flow.root = parent.root
+        case .call, .command: break
+        }
         if let newest {
             newest.next = flow
             flow.previous = newest
@@ -51,6 +55,10 @@ extension Hub {
     /// The flow runs from now on; a lane is no one's fault, so its clock starts here.
     func begin(_ flow: Flow) {
         flow.running = true
+        if flow.root == 0 {
+            beginnings += 1
+            flow.root = beginnings
+        }
         flow.began = seen
         flow.deadline = min(
             seen + UInt64(flow.symbol.traits.deadline) * 1_000_000, flow.bound)
@@ -256,6 +264,7 @@ extension Hub {
         if case .divert(let target, let value) = ending { return takeUp(flow, to: target, value) }
         flow.ended = true
         unlink(flow)
+        if elders > 0 { leaveElders(flow) }
         switch flow.origin {
         case .call(let peer, let id):
             peer.open -= 1

@@ -46,6 +46,10 @@ package final class Hub {
     unowned(unsafe) var newest: Flow?
     package internal(set) var liveFlows = 0
     var numbers: UInt64 = 0
+    /// Flows that have begun and that nobody above has asked for.
+    var beginnings: UInt64 = 0
+    /// Devices of which two processes serve.
+    var elders = 0
     var errors: [Value] = []
     /// Answers that came from attempts which are over.
     package internal(set) var staleReplies = 0
@@ -179,9 +183,7 @@ package final class Hub {
         }
         if peer.isCell { try compare(device, announced) }
         for binding in announced { try check(binding, device) }
-        for binding in announced { bind(binding, peer) }
-        bindings.removeAll { names.contains($0.name) }
-        bindings += announced
+        peer.announced = announced.compactMap { bind($0, peer) }
     }
 
     /// A device that is refused has changed nothing.
@@ -207,23 +209,35 @@ package final class Hub {
     }
 
     /// Gives every name of a binding its place in the list by which visits address it.
-    private func bind(_ binding: Binding, _ peer: Peer) {
-        guard let slot = symbols[binding.name] else { return }
+    private func bind(_ binding: Binding, _ peer: Peer) -> Peer.Announced? {
+        guard let slot = symbols[binding.name] else { return nil }
         place(slot, peer)
-        slot.traits = binding.traits
-        slot.known = true
-        slot.route =
-            binding.route.map { route(of: $0, binding.name, slot, $0.signature, peer) }
+        let route =
+            binding.route.map { route(of: $0, binding, slot, $0.signature, peer) }
             ?? Route([.pipe(slot)], last: nil)
+        return Peer.Announced(symbol: slot, binding: binding, route: route)
+    }
+
+    /// Flows that begin from now on run as this process has announced.
+    private func adopt(_ peer: Peer) {
+        for announced in peer.announced {
+            announced.symbol.traits = announced.binding.traits
+            announced.symbol.route = announced.route
+            announced.symbol.known = true
+        }
+        let names = Set(peer.announced.map(\.binding.name))
+        bindings.removeAll { names.contains($0.name) }
+        bindings += peer.announced.map(\.binding)
+        peer.announced = []
     }
 
     /// The places of its closures follow each other as `RouteDescriptor.closures` lists them.
     private func route(
-        of descriptor: RouteDescriptor, _ name: String, _ owner: SymbolSlot, _ signature: String,
-        _ peer: Peer
+        of descriptor: RouteDescriptor, _ binding: Binding, _ owner: SymbolSlot,
+        _ signature: String, _ peer: Peer, branch: String = ""
     ) -> Route {
         func closure(_ place: String) -> SymbolSlot {
-            self.closure("\(name)#\(place)", owner, signature, peer)
+            self.closure("\(binding.name)\(branch)#\(place)", owner, binding, signature, peer)
         }
         var stages: [Route.Stage] = []
         for (index, stage) in descriptor.stages.enumerated() {
@@ -236,9 +250,10 @@ package final class Hub {
             case .fork:
                 stages.append(
                     .fork(
-                        stage.branches.enumerated().map { number, branch in
+                        stage.branches.enumerated().map { number, descriptor in
                             route(
-                                of: branch, "\(name)#\(index).\(number)", owner, signature, peer)
+                                of: descriptor, binding, owner, signature, peer,
+                                branch: "\(branch)#\(index).\(number)")
                         }))
             }
         }
@@ -251,13 +266,13 @@ package final class Hub {
     /// It belongs to one shape of the pipe: a flow inside a pipe that a new build has changed never
     /// meets the closure that stands at the same place now.
     private func closure(
-        _ name: String, _ owner: SymbolSlot, _ signature: String, _ peer: Peer
+        _ name: String, _ owner: SymbolSlot, _ binding: Binding, _ signature: String, _ peer: Peer
     ) -> SymbolSlot {
         let key = "\(name) \(signature)"
         let slot = closures[key] ?? make(name, owner.device)
         closures[key] = slot
-        slot.traits = owner.traits
-        slot.traits.replay = owner.traits.replay == .once ? .once : .replayable
+        slot.traits = binding.traits
+        slot.traits.replay = binding.traits.replay == .once ? .once : .replayable
         slot.known = true
         place(slot, peer)
         return slot
@@ -274,10 +289,13 @@ package final class Hub {
         bindings.flatMap { [$0.name] + ($0.route?.closures(of: $0.name) ?? []) }
     }
 
-    /// The process serves: what waited for its device is delivered.
+    /// The process serves: what waited for its device is delivered. A process that serves already
+    /// finishes the flows that have begun.
     package func ready(_ peer: Peer) {
         guard let device = peer.device else { return }
         if peer.isCell { return cellReady(peer, device) }
+        adopt(peer)
+        if let old = device.peer, !old.away, old !== peer { retire(old, device) }
         device.peer = peer
         device.refused = nil
         deliver(device)

@@ -46,6 +46,10 @@ package final class DeviceSlot {
     let calls: [String]?
     /// The process that serves.
     package internal(set) var peer: Peer?
+    /// The process that served before, for the flows that began under it; their number.
+    package internal(set) var elder: Peer?
+    var elderLast: UInt64 = 0
+    var elderFlows = 0
     /// The visits that wait for a process.
     var waiting: [Flow] = []
     var waitingBytes = 0

@@ -17,7 +17,7 @@ extension Hub {
             }
             return finish(flow, .failure(unavailable(symbol, refused)))
         }
-        if let peer = device.peer, !peer.away, device.waiting.isEmpty, flow.route != nil {
+        if let peer = home(of: flow, device), device.waiting.isEmpty, flow.route != nil {
             return give(flow, symbol, peer)
         }
         guard hasRoom(device, flow) else { return finish(flow, .failure(crowded(symbol, device))) }
@@ -39,7 +39,7 @@ extension Hub {
 
     /// Gives what waits to the process that serves.
     func deliver(_ device: DeviceSlot) {
-        while let peer = device.peer, !peer.away, let flow = device.waiting.first {
+        while let flow = device.waiting.first, let peer = home(of: flow, device) {
             device.waiting.removeFirst()
             device.waitingBytes -= flow.value.count
             flow.waiting = nil
@@ -165,6 +165,7 @@ extension Hub {
     package func away(_ peer: Peer) {
         peer.away = true
         if peer.device?.peer === peer { peer.device?.peer = nil }
+        if let device = peer.device, device.elder === peer { forgetElder(device) }
     }
 
     /// The process is gone for certain, and its cable was read dry.

@@ -41,6 +41,11 @@ extension World: HubObserver {
         cellsWanted[kind, default: 0] += 1
     }
 
+    func elderEmptied(device: String, incarnation: Int) {
+        retired.insert(incarnation)
+        processes.first { $0.number == incarnation }?.isDoomed = true
+    }
+
     func cellEmptied(device: String, incarnation: Int) {
         emptied.insert(incarnation)
         processes.first { $0.number == incarnation }?.isDoomed = true

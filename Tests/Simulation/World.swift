@@ -49,6 +49,7 @@ final class World {
     var charges: [String: Int] = [:]
     var cellsWanted: [Kind: Int] = [:]
     var emptied: Set<Int> = []
+    var retired: Set<Int> = []
     var cells = 0
     lazy var client = SimClient(self)
     // What was seen; see WorldChecks.
