@@ -213,7 +213,7 @@ package final class Hub {
         guard let slot = symbols[binding.name] else { return nil }
         place(slot, peer)
         let route =
-            binding.route.map { route(of: $0, binding, slot, $0.signature, peer) }
+            binding.route.map { self.route(of: $0, binding, slot, $0.signature, peer) }
             ?? Route([.pipe(slot)], last: nil)
         return Peer.Announced(symbol: slot, binding: binding, route: route)
     }
