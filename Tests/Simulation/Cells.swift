@@ -51,6 +51,18 @@ extension World: HubObserver {
         processes.first { $0.number == incarnation }?.isDoomed = true
     }
 
+    /// A process takes the place of one that serves.
+    func swap() {
+        let kinds = Kind.allCases.filter { kind in
+            guard let old = up[kind], old.isAlive, !old.isDoomed else { return false }
+            return hub.devices[kind.rawValue]?.elder == nil
+        }
+        guard let kind = kinds.randomElement(using: &chance) else { return }
+        note("SWAP \(kind)")
+        spawn(kind)
+        swaps += 1
+    }
+
     func cellSteps() -> [(label: String, () -> Void)] {
         Kind.allCases.filter { cellsWanted[$0, default: 0] > 0 && up[$0] != nil }.map { kind in
             ("a cell of \(kind) starts", { [self] in startCell(kind) })
@@ -76,6 +88,9 @@ extension World: HubObserver {
     }
 
     func checkCells() {
+        for process in processes where process.isAlive && !process.isDoomed && !process.isCell {
+            if up[process.kind] !== process { breach("the old \(process.kind) of a swap is left") }
+        }
         for cell in processes where cell.isCell {
             if cell.orders > 1 { breach("a cell got a second visit") }
             if cell.isAlive && !cell.isDoomed { breach("a cell is left") }
