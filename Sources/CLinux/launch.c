@@ -146,6 +146,27 @@ int clx_arm_lifeline(int fd) {
     return 0;
 }
 
+static struct clx_page *memory_page;
+
+/// Whoever cannot allocate traps at once, in the same thread, and nothing has set errno since.
+static void trapped(int signal) {
+    if (errno == ENOMEM) __atomic_store_n(&memory_page->exhausted, 1, __ATOMIC_RELEASE);
+    // The handler is gone and the signal is not blocked: the process ends by it.
+    raise(signal);
+}
+
+void clx_watch_memory(struct clx_page *page) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_AS, &limit) || limit.rlim_cur == RLIM_INFINITY) return;
+    memory_page = page;
+    struct sigaction action = {
+        .sa_handler = trapped, .sa_flags = (int)(SA_RESETHAND | SA_NODEFER)
+    };
+    int signals[] = { SIGILL, SIGTRAP, SIGABRT, SIGSEGV, SIGBUS };
+    for (unsigned i = 0; i < sizeof signals / sizeof *signals; i++)
+        sigaction(signals[i], &action, 0);
+}
+
 /// The raw call, for it also tells what the child has used.
 static int wait_on(int pidfd, siginfo_t *info, int options, struct rusage *usage) {
     memset(info, 0, sizeof *info);
@@ -163,6 +184,7 @@ int clx_reap(int pidfd, struct clx_exit *result) {
     if (reaped <= 0) return reaped;
     if (info.si_code == CLD_EXITED) result->code = info.si_status;
     else result->signal = info.si_status;
+    result->resident_bytes = (uint64_t)usage.ru_maxrss * 1024;
     result->dumped_core = info.si_code == CLD_DUMPED;
     result->cpu_microseconds =
         (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000

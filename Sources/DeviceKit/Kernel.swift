@@ -36,9 +36,11 @@ public final class Kernel {
     /// - Parameters:
     ///   - instance: the name that `concentric up --name` was given.
     ///   - client: what this client calls itself, for people.
+    ///   - patience: milliseconds for the kernel's answer.
     /// - Throws: `KernelError`: `unavailable` when no kernel runs, or why it refused.
-    public static func connect(instance: String, client: String) async throws(KernelError) -> Kernel
-    {
+    public static func connect(
+        instance: String, client: String, patience milliseconds: UInt64 = 5_000
+    ) async throws(KernelError) -> Kernel {
         let kernel = Kernel()
         do {
             let path = try SocketPath(name: instance)
@@ -50,7 +52,9 @@ public final class Kernel {
                 "no kernel named \(instance) runs (\(error)): start it with `concentric up`",
                 outcome: .none, retry: true)
         }
-        let patience = EventLoop.shared.schedule(at: EventLoop.shared.now + 5_000_000_000) {
+        let patience = EventLoop.shared.schedule(
+            at: EventLoop.shared.now &+ milliseconds &* 1_000_000
+        ) {
             kernel.refuse(
                 KernelError(
                     .unavailable, "the kernel \(instance) does not answer: is it stopped?",

@@ -3,6 +3,7 @@ internal import CLinux
 internal import Glibc
 @_exported public import UnixSocket
 @_exported public import Values
+internal import Wire
 
 /// The actor on which handlers and clients run: the process's only thread.
 public typealias LoopActor = UnixSocket.LoopActor
@@ -23,6 +24,11 @@ public enum Environment {
 
 /// A program that is a client: it runs on the loop and ends with an exit code.
 public enum Program {
+    /// What this program was built as, as its hello says it.
+    public static var build: String { WireVersion.build }
+    /// The version of the wire that it speaks.
+    public static var wire: UInt64 { WireVersion.wire }
+
     /// The instance that a program means when it is not told: `$CONCENTRIC_NAME`, else `main`.
     public static var instance: String {
         getenv("CONCENTRIC_NAME").map { String(cString: $0) } ?? "main"

@@ -17,6 +17,7 @@ struct StatusPage {
             return
         }
         page = memory.assumingMemoryBound(to: clx_page.self)
+        if let page { clx_watch_memory(page) }
         awake()
     }
 

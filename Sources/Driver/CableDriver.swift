@@ -38,6 +38,8 @@ package final class CableDriver {
     package private(set) var phase = Phase.greeting
     /// The peer after the handshake.
     package private(set) var peer: Peer?
+    /// What the peer says that it was built as; nil before its hello.
+    package private(set) var build: String?
     /// Frames that were read.
     package private(set) var frames: UInt64 = 0
     /// Answers to pings, and replies: the peer's loop turns.
@@ -283,6 +285,7 @@ package final class CableDriver {
             }
         }
         self.peer = peer
+        build = hello.build
         phase = .serving
         let regions = hub.grantedRegions(device)
         output.welcome(

@@ -1,6 +1,7 @@
 import Control
 import Driver
 import Glibc
+import Installation
 import Kernel
 import Supervisor
 import UnixSocket
@@ -15,7 +16,7 @@ final class House {
     private(set) var supervisor: ProcessSupervisor!
     private var listener: Listener?
     private var signals: SignalWatcher?
-    private let manifests: [Manifest]
+    let manifests: [Manifest]
     /// Clients that may be connected at once.
     private static let clientLimit = 4_096
     /// Nanoseconds in which a connection must say hello.
@@ -38,7 +39,7 @@ final class House {
         self.options = options
         let search = try ManifestSearch(
             given: options.devices, environment: Options.environment("CONCENTRIC_DEVICES"),
-            executable: Options.executable)
+            executable: InstanceFolders.program)
         let found = try search.manifests()
         manifests = found.map(\.manifest).filter { $0.role == .device }
         hub = Hub(epoch: UInt64(max(1, Clock.realtime))) { CBORCoding().join($0) }
@@ -56,6 +57,8 @@ final class House {
         }
         supervisor = ProcessSupervisor(specs, delegate: self, logs: options.logDirectory)
         try options.lockData()
+        KernelLog.open(in: options.logDirectory, name: Manifest.kernelName)
+        declareHost(socket: listener?.path.socket ?? "", devices: search.directory)
         declareOperators()
         hub.observer = self
         signals = try SignalWatcher([SIGTERM, SIGINT, SIGHUP]) { [unowned self] _ in shutdown() }
@@ -153,12 +156,7 @@ final class House {
 
     private func show() {
         let rows = manifests.compactMap { statuses[$0.name] }.map { status in
-            Value.map([
-                "name": .text(status.name), "state": .text(status.state.rawValue),
-                "pid": status.pid > 0 ? .int(Int64(status.pid)) : .null,
-                "incarnation": .int(Int64(status.incarnation)),
-                "restarts": .int(Int64(status.restarts)), "lastExit": .text(status.lastExit),
-            ])
+            row(of: status, build: cable(of: status.name, status.incarnation)?.driver.build)
         }
         hub.set(region: "Kernel.Devices", .array(rows))
     }
@@ -168,7 +166,7 @@ final class House {
         if manifests.allSatisfy({ statuses[$0.name]?.state == .ready }) {
             hasSaidReady = true
             options.say("ready pid=\(getpid()) socket=\(listener?.path.socket ?? "")")
-            if options.isDetached { options.leaveTerminal() }
+            if options.isDetached { KernelLog.current?.takeStreams() }
         } else if status.state == .failed {
             options.say("the device \(status.name) does not start: \(why(status))")
             shutdown()
@@ -360,7 +358,7 @@ extension House: SupervisorDelegate {
     }
 
     func log(_ device: String, _ stream: LogStream, _ line: String) {
-        guard stream == .kernel || !options.isDetached else { return }
-        complain("\(device): \(line)")
+        // It is in the device's log; here it is only for whoever looks on.
+        if !options.isDetached { sayOnError("\(device): \(line)") }
     }
 }

@@ -1,4 +1,5 @@
 import Control
+import Installation
 import Kernel
 import Supervisor
 import UnixSocket
@@ -73,14 +74,30 @@ extension House {
                         .unbound, "there is no device \(device); there are \(names)",
                         outcome: .none)
                 }
+                let limits = patience(with: device)
                 try act(device, payload)
-                return .success(CBORCoding().void)
+                return .success(limits)
             } catch let error as KernelError {
                 return .failure(error)
             } catch {
                 return .failure(KernelError(error))
             }
         }
+    }
+
+    /// What the operator is answered: how long, in seconds, the start and the end of a process may
+    /// take, so that who waits for them knows when to give up.
+    private func patience(with device: String) -> [UInt8] {
+        guard let manifest = manifests.first(where: { $0.name == device }) else {
+            return CBORCoding().void
+        }
+        let writer = CBORWriter()
+        writer.value(
+            .map([
+                "startSeconds": .double(manifest.startLimit),
+                "stopSeconds": .double(manifest.stopLimit),
+            ]))
+        return writer.bytes
     }
 
     private static func value(of bytes: [UInt8], _ name: String) throws(KernelError) -> Value {

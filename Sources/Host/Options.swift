@@ -1,5 +1,7 @@
 import Glibc
+import Installation
 import Supervisor
+import UnixSocket
 
 /// What the kernel was started with.
 struct Options {
@@ -40,37 +42,15 @@ struct Options {
         }
     }
 
-    static func environment(_ name: String) -> String? {
-        getenv(name).map { String(cString: $0) }
-    }
-
-    /// The path of this program.
-    static var executable: String {
-        var buffer = [CChar](repeating: 0, count: 4_096)
-        let count = readlink("/proc/self/exe", &buffer, buffer.count - 1)
-        guard count > 0 else { return CommandLine.arguments.first ?? "concentric-kernel" }
-        return String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    }
+    static func environment(_ name: String) -> String? { InstanceFolders.variable(name) }
 
     /// Whether nobody reads what is said after the first line.
     var isDetached: Bool { Self.environment("CONCENTRIC_DETACHED") == "1" }
 
-    /// Where devices keep their data.
-    var dataDirectory: String {
-        if let data { return Self.absolute(data) }
-        let base =
-            Self.environment("XDG_DATA_HOME").flatMap { $0.hasPrefix("/") ? $0 : nil }
-            ?? (Self.environment("HOME") ?? "/tmp") + "/.local/share"
-        return "\(base)/concentric/\(name)"
-    }
-
-    var logDirectory: String { "\(dataDirectory)/log" }
-
-    private static func absolute(_ path: String) -> String {
-        guard !path.hasPrefix("/"), let here = getcwd(nil, 0) else { return path }
-        defer { free(here) }
-        return "\(String(cString: here))/\(path)"
-    }
+    /// Where this instance keeps what outlives it.
+    var folders: InstanceFolders { InstanceFolders(name: name, given: data) }
+    var dataDirectory: String { folders.data }
+    var logDirectory: String { folders.logs }
 
     /// Makes the folder of the data, readable by its owner alone.
     /// - Throws: `ManifestError` naming the folder and the system's reason.
@@ -95,7 +75,7 @@ struct Options {
     /// process; one that is just ending gets half a second.
     /// - Throws: `ManifestError` naming the folder.
     func lockData() throws(ManifestError) {
-        let lock = open("\(dataDirectory)/kernel.lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        let lock = open(folders.lock, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard lock >= 0 else {
             throw ManifestError(
                 file: dataDirectory, what: "cannot be locked: \(String(cString: strerror(errno)))")
@@ -112,12 +92,7 @@ struct Options {
 
     /// How a device is started.
     func spec(of manifest: Manifest, executable: String) -> DeviceSpec {
-        DeviceSpec(
-            name: manifest.name, executable: executable, arguments: manifest.arguments,
-            environment: environment(of: manifest), restart: manifest.restart,
-            startLimit: manifest.startSeconds ?? PolicyNumbers.start,
-            drain: manifest.drainSeconds ?? PolicyNumbers.drain,
-            term: manifest.termSeconds ?? PolicyNumbers.term, limits: manifest.limits)
+        manifest.spec(executable: executable, environment: environment(of: manifest))
     }
 
     /// The whole environment of a device.
@@ -140,27 +115,14 @@ struct Options {
     /// Seconds from the start to the readiness of all: the longest that one of them is given, and
     /// the time in which the death of a late one is known.
     func startLimit(of manifests: [Manifest]) -> Double {
-        let longest = manifests.map { $0.startSeconds ?? PolicyNumbers.start }.max()
+        let longest = manifests.map(\.startLimit).max()
         return (longest ?? PolicyNumbers.start) + PolicyNumbers.reap
     }
 
-    /// From now on standard output and error go to the log: who started the kernel may be gone, or
-    /// wait for the end of the pipe.
-    func leaveTerminal() {
-        let path = "\(logDirectory)/kernel.log"
-        var status = stat()
-        if stat(path, &status) == 0, status.st_size > LogLimits.fileBytes {
-            rename(path, path + ".1")
-        }
-        var file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        if file < 0 { file = open("/dev/null", O_WRONLY | O_CLOEXEC) }
-        guard file >= 0 else { return }
-        for stream: Int32 in [1, 2] { dup2(file, stream) }
-        close(file)
-    }
-
     /// Says a line to whoever started the kernel: on standard output, and where it asked for it.
+    @LoopActor
     func say(_ line: String) {
+        KernelLog.current?.add(line)
         let text = line + "\n"
         _ = text.withCString { write(1, $0, strlen($0)) }
     }

@@ -1,13 +1,9 @@
 import Glibc
 import UnixSocket
 
-/// Says what is wrong, in one line on standard error.
-func complain(_ line: String) {
-    let text = "concentric-kernel: \(line)\n"
-    _ = text.withCString { write(2, $0, strlen($0)) }
-}
-
 signal(SIGPIPE, SIG_IGN)
+// A log over a limit of the size of files costs lines, not the kernel.
+signal(SIGXFSZ, SIG_IGN)
 let words = Array(CommandLine.arguments.dropFirst())
 if words.contains("--help") {
     print(Options.usage)
@@ -17,7 +13,7 @@ let options: Options
 do {
     options = try Options(words)
 } catch {
-    complain("\(error)")
+    sayOnError("\(error)")
     exit(64)
 }
 do {
@@ -27,7 +23,7 @@ do {
         Keeper.house = house
     }
 } catch {
-    complain("\(error)")
+    sayOnError("\(error)")
     exit(69)
 }
 

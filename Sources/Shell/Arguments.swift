@@ -19,10 +19,12 @@ struct Arguments {
     private static let valued: [String: Set<String>] = [
         "up": ["--devices", "--data"], "kill": ["--signal"], "buffer": ["--at"],
         "call": ["--deadline", "--key"], "dispatch": ["--key"], "attach": [],
+        "log": ["--lines", "--data"], "doctor": ["--devices", "--data"],
     ]
     /// Options without a value, by verb.
     private static let plain: [String: Set<String>] = [
         "up": ["--detach"], "buffer": ["--watch"], "restart": ["--swap"],
+        "log": ["-f", "--follow"],
     ]
 
     init(_ arguments: [String]) throws(UsageError) {
@@ -33,7 +35,8 @@ struct Arguments {
         self.verb = verb
         var onlyWords = false
         while let word = rest.popFirst() {
-            guard word.hasPrefix("--"), !onlyWords else {
+            let isOption = word.hasPrefix("--") || Self.plain[verb]?.contains(word) == true
+            guard isOption, !onlyWords else {
                 words.append(word)
                 continue
             }

@@ -31,8 +31,7 @@ enum EntryPoint {
     @LoopActor
     private static func run(_ arguments: Arguments) async -> Int32 {
         do {
-            try await Verbs.run(arguments)
-            return 0
+            return try await Verbs.run(arguments)
         } catch let error as UsageError {
             Output.complain(error.message)
             return 64

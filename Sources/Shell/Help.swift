@@ -16,9 +16,15 @@ enum Help {
         Entry(verb: "ps", usage: "[--json]", text: "lists the devices and how they are"),
         Entry(
             verb: "kill", usage: "DEVICE [--signal S]", text: "sends a signal to a device (KILL)"),
-        Entry(verb: "restart", usage: "DEVICE", text: "ends a device and starts it again"),
-        Entry(verb: "stop", usage: "DEVICE", text: "ends a device, which then stays away"),
-        Entry(verb: "start", usage: "DEVICE", text: "starts a device that was stopped or failed"),
+        Entry(
+            verb: "restart", usage: "DEVICE",
+            text: "ends a device and starts it again; waits until it is ready"),
+        Entry(
+            verb: "stop", usage: "DEVICE",
+            text: "ends a device, which then stays away; waits for its end"),
+        Entry(
+            verb: "start", usage: "DEVICE",
+            text: "starts a device that was stopped or failed; waits until it is ready"),
         Entry(
             verb: "call", usage: "SYMBOL [JSON] [--deadline MS] [--key KEY]",
             text: "calls a symbol and prints its output"),
@@ -28,13 +34,18 @@ enum Help {
         Entry(
             verb: "buffer", usage: "[REGION] [--watch] [--json]",
             text: "prints a region, and with --watch every change of it"),
+        Entry(
+            verb: "log", usage: "[DEVICE] [-f] [--lines N] [--data DIR] [--json]",
+            text: "prints what devices and the kernel have logged; -f goes on with what comes"),
+        Entry(
+            verb: "doctor", usage: "[--devices DIR] [--data DIR] [--json]",
+            text: "looks for what is wrong with this machine, the devices and the kernel"),
         Entry(verb: "errors", usage: "[--json]", text: "lists what went wrong with nobody waiting"),
     ]
 
     /// Verbs of the design that this build answers with `unsupported`.
     static let unsupported = [
-        "history", "follow", "trace", "graph", "symbols", "describe", "log", "doctor", "new",
-        "cancel",
+        "history", "follow", "trace", "graph", "symbols", "describe", "new", "cancel",
     ]
 
     static var all: String {

@@ -15,10 +15,39 @@ enum Output {
     static func plain(_ text: String) -> String {
         var scalars = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {
-            let isControl = scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value)
-            scalars.append(isControl ? "\u{FFFD}" : scalar)
+            scalars.append(isSteering(scalar.value) ? "\u{FFFD}" : scalar)
         }
         return String(scalars)
+    }
+
+    /// Control characters, ends of lines and of paragraphs, and what turns the direction of text.
+    private static func isSteering(_ scalar: UInt32) -> Bool {
+        switch scalar {
+        case 0..<0x20, 0x7F...0x9F, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069, 0x61C: true
+        default: false
+        }
+    }
+
+    /// Whether colours are welcome: on a terminal that has some, unless somebody objects.
+    static let hasColours: Bool = {
+        func isSet(_ name: String) -> Bool { getenv(name).map { $0.pointee != 0 } ?? false }
+        let isDumb = getenv("TERM").map { String(cString: $0) == "dumb" } ?? true
+        return isatty(1) == 1 && !isSet("NO_COLOR") && !isDumb
+    }()
+
+    /// A colour of the terminal's palette, by its number in ECMA-48.
+    enum Colour: Int {
+        case red = 31
+        case green = 32
+        case yellow = 33
+        case blue = 34
+        case magenta = 35
+        case cyan = 36
+        case grey = 90
+    }
+
+    static func coloured(_ text: String, _ colour: Colour) -> String {
+        hasColours ? "\u{1B}[\(colour.rawValue)m\(text)\u{1B}[0m" : text
     }
 
     private static func write(_ text: String, to descriptor: Int32) {

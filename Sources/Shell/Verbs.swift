@@ -4,14 +4,17 @@ import Glibc
 /// What each verb does.
 @LoopActor
 enum Verbs {
-    static func run(_ arguments: Arguments) async throws {
+    /// - Returns: the exit code.
+    static func run(_ arguments: Arguments) async throws -> Int32 {
         switch arguments.verb {
         case "ps": try await devices(arguments)
         case "errors": try await errors(arguments)
         case "call": try await call(arguments)
         case "dispatch": try await dispatch(arguments)
         case "buffer": try await buffer(arguments)
-        case "kill", "restart", "stop", "start": try await operate(arguments)
+        case "kill", "restart", "stop", "start": try await Operating.run(arguments)
+        case "log": try await LogVerb.run(arguments)
+        case "doctor": return try await Doctor.run(arguments)
         case "down": try await down(arguments)
         case let verb where Help.unsupported.contains(verb):
             throw KernelError(
@@ -20,9 +23,10 @@ enum Verbs {
             throw UsageError(
                 message: "there is no verb \(arguments.verb); see `concentric --help`")
         }
+        return 0
     }
 
-    private static func connect(_ arguments: Arguments) async throws -> Kernel {
+    static func connect(_ arguments: Arguments) async throws -> Kernel {
         try await Kernel.connect(instance: arguments.name, client: "concentric \(arguments.verb)")
     }
 
@@ -42,9 +46,11 @@ enum Verbs {
         _ = try arguments.words(0...0, "[--json]")
         let value = try await region("Kernel.Devices", arguments).value
         if arguments.isJSON { return Output.line(value.json()) }
-        let columns = ["name", "state", "pid", "incarnation", "restarts", "lastExit"]
+        let columns = [
+            "name", "state", "pid", "incarnation", "restarts", "lastExit", "reason",
+        ]
         Output.table(
-            ["NAME", "STATE", "PID", "INCARNATION", "RESTARTS", "LAST EXIT"],
+            ["NAME", "STATE", "PID", "INCARNATION", "RESTARTS", "LAST EXIT", "REASON"],
             (value.array ?? []).map { row in columns.map { (row[$0] ?? .null).cell } })
     }
 
@@ -90,16 +96,6 @@ enum Verbs {
         let kernel = try await connect(arguments)
         try await kernel.dispatch(words[0], value, key: arguments.option("--key"))
         if arguments.isJSON { Output.line("{\"accepted\":true}") }
-    }
-
-    private static func operate(_ arguments: Arguments) async throws {
-        let words = try arguments.words(1...1, "DEVICE")
-        var payload: [String: Value] = ["device": .text(words[0])]
-        if let signal = arguments.option("--signal") { payload["signal"] = .text(signal) }
-        if arguments.has("--swap") { payload["swap"] = .bool(true) }
-        let kernel = try await connect(arguments)
-        _ = try await kernel.call("Kernel.Device.\(arguments.verb)", .map(payload))
-        if arguments.isJSON { Output.line("{\"device\":\(Value.text(words[0]).json())}") }
     }
 
     private static func down(_ arguments: Arguments) async throws {
@@ -160,23 +156,5 @@ enum Verbs {
                 "{\"region\":\(region),\"revision\":\"\(revision)\","
                     + "\"patch\":\(patch.value.json())}")
         }
-    }
-}
-
-/// The end of a connection, which somebody waits for.
-@LoopActor
-private final class Ended {
-    private var error: KernelError?
-    private var waiter: UnsafeContinuation<KernelError, Never>?
-
-    func resume(_ error: KernelError) {
-        self.error = error
-        waiter?.resume(returning: error)
-        waiter = nil
-    }
-
-    func wait() async -> KernelError {
-        if let error { return error }
-        return await withUnsafeContinuation { waiter = $0 }
     }
 }

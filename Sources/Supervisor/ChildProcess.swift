@@ -1,5 +1,6 @@
 internal import CLinux
 internal import Glibc
+internal import Installation
 internal import UnixSocket
 
 /// One process of a device, from its start until it is reaped. It is a group of its own, which
@@ -66,13 +67,16 @@ final class ChildProcess: Watcher {
 
     func readPage() -> PageReading? { page.read() }
 
+    /// Whether the process says that it was refused memory when it trapped.
+    var ranOutOfMemory: Bool { page.isExhausted }
+
     /// Whether it is stopped or traced. An idle loop is only asked for the stop, which is one
     /// system call.
     func held(_ page: PageReading?, isIdle: Bool) -> (stopped: Bool, traced: Bool) {
         if isIdle, page?.asleep == true {
             return (clx_is_stopped(handle.number) > 0, false)
         }
-        guard let status = readFile("/proc/\(pid)/status") else { return (false, false) }
+        guard let status = SystemFile.text("/proc/\(pid)/status") else { return (false, false) }
         return Self.held(status)
     }
 

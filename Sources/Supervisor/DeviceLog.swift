@@ -5,10 +5,8 @@ internal import UnixSocket
 @LoopActor
 final class DeviceLog {
     let device: String
-    private let path: String?
-    private var file: OwnedDescriptor?
-    private var size = 0
-    private var pending: [UInt8] = []
+    private let file: LogFile?
+    private var rates: [LogStream: LogRate] = [:]
     private let tell: @LoopActor (LogStream, String) -> Void
 
     /// `folder` is made if it is missing.
@@ -17,68 +15,22 @@ final class DeviceLog {
     ) {
         self.device = device
         self.tell = tell
-        let name = String(device.map { $0 == "/" ? "_" : $0 })
-        path = folder.map { "\($0)/\(name).log" }
-        if let folder { mkdir(folder, 0o700) }
-        openFile()
+        file = folder.map { folder in
+            LogFile(folder: folder, name: device, tell: { tell(.kernel, $0) })
+        }
     }
 
     func add(_ incarnation: Int, _ stream: LogStream, _ line: String) {
         tell(stream, line)
-        guard file != nil else { return }
-        pending.append(contentsOf: "\(Self.stamp()) #\(incarnation) \(stream.rawValue) ".utf8)
-        pending.append(contentsOf: line.utf8)
-        pending.append(10)
+        file?.add(incarnation, stream, line)
     }
 
     /// Writes what was added. A full disk costs lines, not the kernel.
-    func flush() {
-        guard !pending.isEmpty else { return }
-        if size + pending.count > LogLimits.fileBytes { rotate() }
-        if let number = file?.number {
-            let written = pending.withUnsafeBytes { write(number, $0.baseAddress, $0.count) }
-            size += max(0, written)
-        }
-        pending.removeAll(keepingCapacity: pending.capacity <= LogLimits.bytesPerSecond)
-    }
+    func flush() { file?.flush() }
 
-    private func openFile() {
-        guard let path else { return }
-        let number = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard number >= 0 else {
-            file = nil
-            tell(.kernel, "no log file \(path): \(SocketError.text(of: errno))")
-            return
-        }
-        file = OwnedDescriptor(owning: number)
-        var status = stat()
-        size = fstat(number, &status) == 0 ? Int(status.st_size) : 0
-    }
-
-    private func rotate() {
-        guard let path, size > 0 else { return }
-        guard rename(path, path + ".1") == 0 else { return }
-        openFile()
-    }
-
-    /// Now, as RFC 3339 in UTC with milliseconds.
-    private static func stamp() -> String {
-        let now = Clock.realtime
-        var seconds = time_t(now / 1000)
-        var parts = tm()
-        gmtime_r(&seconds, &parts)
-        func digits(_ value: Int, _ count: Int) -> String {
-            let text = String(value)
-            return String(repeating: "0", count: max(0, count - text.count)) + text
-        }
-        let day =
-            "\(parts.tm_year + 1900)-\(digits(Int(parts.tm_mon) + 1, 2))"
-            + "-\(digits(Int(parts.tm_mday), 2))"
-        let time =
-            "\(digits(Int(parts.tm_hour), 2)):\(digits(Int(parts.tm_min), 2))"
-            + ":\(digits(Int(parts.tm_sec), 2))"
-        return "\(day)T\(time).\(digits(Int(now % 1000), 3))Z"
-    }
+    /// How much a stream has logged in this second, as the process before left it.
+    func rate(of stream: LogStream) -> LogRate { rates[stream] ?? LogRate() }
+    func keep(_ rate: LogRate, of stream: LogStream) { rates[stream] = rate }
 }
 
 /// Drains one stream of one process for ever, so that the process never waits for its log.
@@ -88,7 +40,7 @@ final class LogPump: Watcher {
     private let incarnation: Int
     private let log: DeviceLog
     private var pipe: OwnedDescriptor?
-    private var lines = LogLines()
+    private var lines: LogLines
     /// The last lines, for reports.
     private(set) var tail: [String] = []
 
@@ -98,6 +50,7 @@ final class LogPump: Watcher {
         self.stream = stream
         self.incarnation = incarnation
         self.log = log
+        lines = LogLines(log.rate(of: stream))
         let number = pipe.number
         // The reading end is an open file of its own: the device's end goes on to block.
         _ = fcntl(number, F_SETFL, O_NONBLOCK)
@@ -111,7 +64,7 @@ final class LogPump: Watcher {
     }
 
     func tick(now: UInt64) {
-        guard lines.suppressed > 0 else { return }
+        guard lines.rate.suppressed > 0 else { return }
         lines.tick(now: now) { say($0) }
         log.flush()
     }
@@ -150,6 +103,7 @@ final class LogPump: Watcher {
         EventLoop.shared.unwatch(number)
         pipe = nil
         lines.finish { say($0) }
+        log.keep(lines.rate, of: stream)
         log.flush()
     }
 

@@ -1,5 +1,6 @@
 internal import CLinux
 internal import Glibc
+internal import Installation
 internal import UnixSocket
 
 /// There is no process, and why.
@@ -35,10 +36,26 @@ struct LaunchFailure: Error, Equatable {
         if status.st_mode & S_IFMT == S_IFDIR { return " (it is a directory)" }
         switch errno {
         case EACCES: return " (its mode is 0\(String(status.st_mode & 0o7777, radix: 8)))"
-        case ENOENT: return " (the file is there: its loader or interpreter is missing)"
-        case ENOEXEC: return " (no program of this machine)"
+        case ENOENT: return " (the file is there: \(missing(of: ProgramFile(path))) is missing)"
+        case ENOEXEC: return " (\(foreign(ProgramFile(path))))"
         default: return ""
         }
+    }
+
+    private static func missing(of program: ProgramFile) -> String {
+        switch program.kind {
+        case .program(_, let loader?): "its loader \(loader)"
+        case .script(let interpreter): "its interpreter \(interpreter)"
+        case .program, .neither: "its loader or interpreter"
+        }
+    }
+
+    private static func foreign(_ program: ProgramFile) -> String {
+        guard case .program(let machine, _) = program.kind, let own = ProgramFile.ownMachine,
+            machine != own
+        else { return "no program of this machine" }
+        return "a program for \(ProgramFile.name(of: machine)), this machine is "
+            + ProgramFile.name(of: own)
     }
 
     /// The name that the policy knows the error by.

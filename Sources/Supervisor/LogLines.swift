@@ -1,27 +1,5 @@
 internal import Glibc
 
-/// Every limit of the logs, in one place.
-package enum LogLimits {
-    /// A longer line is split.
-    package static let lineBytes = 8 << 10
-    /// What one stream of a device may write into its log within a second; more is counted and left
-    /// out.
-    package static let linesPerSecond = 1_000
-    package static let bytesPerSecond = 1 << 20
-    /// What is read from one stream in a turn.
-    package static let readBytes = 64 << 10
-    package static let readsPerTurn = 4
-    /// What is read from one stream after the death: a pipe holds less, unless somebody still
-    /// writes.
-    package static let restBytes = 1 << 20
-    /// A larger log file is put aside, and one such is kept.
-    package static let fileBytes = 4 << 20
-    /// The lines of standard error that are kept for reports.
-    package static let tailLines = 20
-    /// Ends each piece but the last of a line that was split.
-    package static let splitMark = " [continues]"
-}
-
 /// Makes lines of the bytes that a device writes: bounded in length and in number a second.
 ///
 /// Invariant: `partial` holds less than `LogLimits.lineBytes`.
@@ -29,16 +7,15 @@ struct LogLines {
     private var partial: [UInt8] = []
     /// The unfinished line is left out.
     private var isDropping = false
-    private var windowStart: UInt64 = 0
-    private var lines = 0
-    private var bytes = 0
-    private(set) var suppressed = 0
+    private(set) var rate: LogRate
+
+    init(_ rate: LogRate = LogRate()) { self.rate = rate }
 
     /// `now` is monotonic, in nanoseconds.
     mutating func feed(
         _ input: UnsafeRawBufferPointer, now: UInt64, _ emit: (String) -> Void
     ) {
-        openWindow(now, emit)
+        tick(now: now, emit)
         var rest = input[...]
         while !rest.isEmpty {
             let start = UnsafeRawBufferPointer(rebasing: rest)
@@ -54,36 +31,20 @@ struct LogLines {
     }
 
     /// Says what was left out when its second is over.
-    mutating func tick(now: UInt64, _ emit: (String) -> Void) { openWindow(now, emit) }
+    mutating func tick(now: UInt64, _ emit: (String) -> Void) {
+        if let report = rate.open(now) { emit(report) }
+    }
 
     /// The stream has ended: the unfinished line counts as one.
     mutating func finish(_ emit: (String) -> Void) {
         if !partial.isEmpty || isDropping { endLine(emit) }
-        reportSuppressed(emit)
-    }
-
-    private var isOverRate: Bool {
-        lines >= LogLimits.linesPerSecond || bytes >= LogLimits.bytesPerSecond
-    }
-
-    private mutating func openWindow(_ now: UInt64, _ emit: (String) -> Void) {
-        guard now &- windowStart >= 1_000_000_000 else { return }
-        windowStart = now
-        lines = 0
-        bytes = 0
-        reportSuppressed(emit)
-    }
-
-    private mutating func reportSuppressed(_ emit: (String) -> Void) {
-        guard suppressed > 0 else { return }
-        emit("[suppressed \(suppressed) lines]")
-        suppressed = 0
+        if let report = rate.report() { emit(report) }
     }
 
     private mutating func append(_ input: UnsafeRawBufferPointer, _ emit: (String) -> Void) {
         var rest = input[...]
         while !rest.isEmpty {
-            if isDropping || isOverRate {
+            if isDropping || rate.isOver {
                 isDropping = true
                 partial.removeAll(keepingCapacity: true)
                 return
@@ -98,10 +59,10 @@ struct LogLines {
     }
 
     private mutating func endLine(_ emit: (String) -> Void) {
-        if isDropping || isOverRate {
+        if isDropping || rate.isOver {
             isDropping = false
             partial.removeAll(keepingCapacity: true)
-            suppressed += 1
+            rate.suppress()
         } else {
             if partial.last == 13 { partial.removeLast() }
             say("", emit)
@@ -109,10 +70,16 @@ struct LogLines {
     }
 
     private mutating func say(_ mark: String, _ emit: (String) -> Void) {
-        lines += 1
-        bytes += partial.count
+        rate.count(partial.count)
         // A device's bytes must not steer the terminal that shows them.
-        for index in partial.indices where partial[index] < 32 && partial[index] != 9 {
+        for index in partial.indices
+        where partial[index] < 32 && partial[index] != 9 || partial[index] == 127 {
+            partial[index] = UInt8(ascii: "?")
+        }
+        // The control characters above ASCII have two bytes.
+        for index in partial.indices.dropFirst()
+        where partial[index - 1] == 0xC2 && (0x80...0x9F).contains(partial[index]) {
+            partial[index - 1] = UInt8(ascii: "?")
             partial[index] = UInt8(ascii: "?")
         }
         emit(String(decoding: partial, as: UTF8.self) + mark)

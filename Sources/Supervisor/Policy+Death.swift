@@ -15,7 +15,7 @@ enum Payer: Sendable {
                 .wanted
             } else if process.cause == .stopped {
                 .outside
-            } else if process.cause == nil, !exit.memory,
+            } else if process.cause == nil, !exit.memory, !exit.processorTime,
                 PolicyNumbers.outside.contains(exit.signal)
             {
                 .outside

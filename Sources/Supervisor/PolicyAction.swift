@@ -42,9 +42,11 @@ package struct Death: Equatable, Sendable, CustomStringConvertible {
     /// The visit whose code ran, or 0.
     package var running: UInt64
 
-    /// `signal KILL`, `exit 3`, `hang (signal KILL)`, `memory (signal KILL)`.
+    /// `signal KILL`, `exit 3`, `hang (signal KILL)`, `memory (signal KILL)`,
+    /// `processor time (signal XCPU)`.
     package var description: String {
         if let cause { return "\(cause.rawValue) (\(exit))" }
+        if exit.processorTime { return "processor time (\(exit))" }
         return exit.memory ? "memory (\(exit))" : exit.description
     }
 }

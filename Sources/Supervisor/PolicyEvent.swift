@@ -103,13 +103,18 @@ package struct ExitReason: Equatable, Sendable, CustomStringConvertible {
     /// The signal's name without SIG, empty if the process exited.
     package var signal: String
     package var code: Int32
-    /// The system's memory killer did it, or a limit of the manifest.
+    /// The system's memory killer did it, or the manifest's limit of memory.
     package var memory: Bool
+    /// The manifest's limit of processor time did it.
+    package var processorTime: Bool
 
-    package init(signal: String = "", code: Int32 = 0, memory: Bool = false) {
+    package init(
+        signal: String = "", code: Int32 = 0, memory: Bool = false, processorTime: Bool = false
+    ) {
         self.signal = signal
         self.code = code
         self.memory = memory
+        self.processorTime = processorTime
     }
 
     /// `signal KILL`, `exit 3`.

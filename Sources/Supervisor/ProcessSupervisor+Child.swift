@@ -18,6 +18,12 @@ extension ProcessSupervisor {
         seconds >= Double(limit) * 0.9 - 0.5
     }
 
+    /// Whether what was resident leaves no room: a process without a page does not say that it was
+    /// refused memory.
+    static func isAtLimit(_ resident: UInt64, of limit: UInt64) -> Bool {
+        Double(resident) >= Double(limit) * 0.9
+    }
+
     func spawn(_ device: String, _ incarnation: Int, isCell: Bool) {
         guard let entry = entries[device] else { return }
         if !isCell {
@@ -162,19 +168,26 @@ extension ProcessSupervisor {
         post(
             .died(
                 device: child.device, incarnation: child.incarnation,
-                exit: exitReason(child.device, result), page: page, load: load))
+                exit: exitReason(child, result), page: page, load: load))
     }
 
-    private func exitReason(_ device: String, _ result: clx_exit) -> ExitReason {
+    private func exitReason(_ child: ChildProcess, _ result: clx_exit) -> ExitReason {
         guard result.signal != 0 else { return ExitReason(code: result.code) }
-        var memory = false
-        if result.signal == SIGKILL {
-            let cpu = entries[device]?.spec.limits.cpu
+        let limits = entries[child.device]?.spec.limits ?? DeviceSpec.Limits()
+        var reason = ExitReason(signal: SignalName.of(result.signal))
+        switch result.signal {
+        case SIGKILL:
             let used = Double(result.cpu_microseconds) / 1e6
-            let usedUp = cpu.map { Self.isUsedUp(used, of: $0) } ?? false
-            memory = memoryKiller.hasStruck() || usedUp
+            reason.processorTime = limits.cpu.map { Self.isUsedUp(used, of: $0) } ?? false
+            reason.memory = !reason.processorTime && memoryKiller.hasStruck()
+        case SIGXCPU: reason.processorTime = limits.cpu != nil
+        case SIGILL, SIGTRAP, SIGABRT, SIGSEGV, SIGBUS:
+            guard let memory = limits.memory else { break }
+            reason.memory =
+                child.ranOutOfMemory || Self.isAtLimit(result.resident_bytes, of: memory)
+        default: break
         }
-        return ExitReason(signal: SignalName.of(result.signal), memory: memory)
+        return reason
     }
 
     func buried(_ device: String, _ incarnation: Int, _ death: Death, isCell: Bool) {

@@ -29,6 +29,9 @@ struct StatusPage: ~Copyable {
 
     deinit { munmap(memory, Int(clx_page_size)) }
 
+    /// An allocation failed under a limit of memory just before the process trapped.
+    var isExhausted: Bool { clx_page_read(memory).exhausted != 0 }
+
     /// Nil while nobody keeps the page.
     func read() -> PageReading? {
         let page = clx_page_read(memory)

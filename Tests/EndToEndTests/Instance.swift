@@ -139,15 +139,18 @@ struct DeviceRow: Equatable {
     var incarnation: Int64
     var restarts: Int64
     var lastExit: String
+    var reason: String
 
     /// - Throws: `Failure` when a member is missing, of another type, or too many.
     init(_ value: Value) throws {
         guard let map = value.map,
-            Set(map.keys) == ["name", "state", "pid", "incarnation", "restarts", "lastExit"],
+            Set(map.keys) == [
+                "name", "state", "pid", "incarnation", "restarts", "lastExit", "reason", "build",
+            ],
             let name = map["name"]?.text, let state = map["state"]?.text,
             Self.states.contains(state), let pid = map["pid"], pid.isNull || pid.int != nil,
             let incarnation = map["incarnation"]?.int, let restarts = map["restarts"]?.int,
-            let lastExit = map["lastExit"]?.text
+            let lastExit = map["lastExit"]?.text, let reason = map["reason"]?.text
         else { throw Failure("not a row of ps: \(value.json())") }
         self.name = name
         self.state = state
@@ -155,6 +158,7 @@ struct DeviceRow: Equatable {
         self.incarnation = incarnation
         self.restarts = restarts
         self.lastExit = lastExit
+        self.reason = reason
     }
 }
 

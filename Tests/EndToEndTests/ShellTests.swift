@@ -104,6 +104,12 @@ extension EndToEnd {
             Refusal(words: ["restart", "nobody"], status: 69, says: "nobody"),
             Refusal(words: ["restart", "compute", "--swap"], status: 69, says: "unsupported"),
             Refusal(words: ["history", "LibraryState"], status: 69, says: "unsupported"),
+            Refusal(words: ["log", "nobody"], status: 69, says: "circuit, compute"),
+            Refusal(words: ["log", "-x"], status: 69, says: "-x"),
+            Refusal(words: ["log", "a", "b"], status: 64, says: "usage"),
+            Refusal(words: ["log", "--lines", "few"], status: 64, says: "--lines"),
+            Refusal(words: ["log", "--lines", "-1"], status: 64, says: "--lines"),
+            Refusal(words: ["doctor", "who"], status: 64, says: "usage"),
             Refusal(words: ["dance"], status: 64, says: "dance"),
             Refusal(words: [], status: 64, says: ""),
         ]
@@ -146,7 +152,7 @@ extension EndToEnd {
             #expect(all.succeeded)
             let verbs = [
                 "up", "down", "attach", "ps", "kill", "restart", "stop", "start", "call",
-                "dispatch", "buffer", "errors",
+                "dispatch", "buffer", "errors", "log", "doctor",
             ]
             for verb in verbs {
                 #expect(all.out.contains("  \(verb) "), "\(verb)")

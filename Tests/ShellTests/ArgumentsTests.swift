@@ -14,6 +14,9 @@ import Testing
         ("up --devices d --data e --detach", "up [] --data=e --devices=d --detach"),
         ("buffer R --watch --json", "buffer [R] json --watch"),
         ("restart d --swap", "restart [d] --swap"),
+        ("log -f --lines 3 compute", "log [compute] --lines=3 -f"),
+        ("log --follow", "log [] --follow"),
+        ("call A.b -f", "call [A.b,-f]"), ("doctor --json --data d", "doctor [] json --data=d"),
         ("nonsense", "nonsense []"),
     ]
 
@@ -24,10 +27,10 @@ import Testing
         var text = "\(arguments.verb) [\(arguments.words.joined(separator: ","))]"
         if arguments.isJSON { text += " json" }
         if arguments.wantsHelp { text += " help" }
-        for name in ["--data", "--deadline", "--devices", "--key", "--signal", "--at"] {
+        for name in ["--data", "--deadline", "--devices", "--key", "--lines", "--signal", "--at"] {
             if let value = arguments.option(name) { text += " \(name)=\(value)" }
         }
-        for flag in ["--detach", "--watch", "--swap"] where arguments.has(flag) {
+        for flag in ["--detach", "--watch", "--swap", "-f", "--follow"] where arguments.has(flag) {
             text += " \(flag)"
         }
         #expect(text == shown)

@@ -74,7 +74,7 @@ import UnixSocket
             expected: "no program of this machine"),
         Unstartable(
             what: "without its interpreter", file: "#!/nowhere/sh\n", mode: 0o755,
-            expected: "its loader or interpreter is missing"),
+            expected: "its interpreter /nowhere/sh is missing"),
     ]
 
     @Test(arguments: unstartable) @LoopActor
@@ -125,7 +125,8 @@ import UnixSocket
         ])
         world.supervisor.boot()
         try await world.until("its end", seconds: 20) { world.burials.count == 1 }
-        #expect(world.burials[0].exit == ExitReason(signal: "XCPU"))
+        #expect(world.burials[0].exit == ExitReason(signal: "XCPU", processorTime: true))
+        #expect(world.supervisor.statuses[0].lastExit == "processor time (signal XCPU)")
         try await world.close()
     }
 }

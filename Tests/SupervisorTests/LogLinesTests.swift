@@ -24,6 +24,7 @@ import UnixSocket
         Row(name: "nothing", pieces: [""], lines: []),
         Row(name: "of another system", pieces: ["a\r\n"], lines: ["a"]),
         Row(name: "escape codes", pieces: ["\u{1b}[31mred\u{07}\tx\n"], lines: ["?[31mred?\tx"]),
+        Row(name: "more of them", pieces: ["\u{9b}31mé\u{7f}\n"], lines: ["??31mé?"]),
         Row(
             name: "just too long", pieces: [long + "\n"],
             lines: [long + LogLimits.splitMark, ""]),

@@ -11,7 +11,8 @@ enum ImportRules {
         "Kernel": ["Control", "Values"],
         "Contract": ["Control"],
         "Presentation": ["Control", "Contract"],
-        "Shell": ["DeviceKit", "Control"],
+        "Installation": ["CLinux", "Values"],
+        "Shell": ["DeviceKit", "Control", "Installation"],
     ]
 
     /// System modules that know bytes, sockets, clocks or processes.

@@ -52,6 +52,7 @@ struct clx_exit {
     int code;                 // its exit code
     int dumped_core;
     uint64_t cpu_microseconds;  // of the process and of what it has waited for
+    uint64_t resident_bytes;    // the most that was ever resident
 };
 
 /// Reaps a child through its handle, never blocking: 1 reaped, 0 not dead yet, -errno.
@@ -74,11 +75,16 @@ void clx_keep_children(void);
 /// | 8 | 8 | asleep: 1 in epoll_wait, set before, cleared after; else 0 |
 /// | 16 | 8 | the highest visit begun |
 /// | 24 | 8 | the visit whose code runs now, 0 between |
+/// | 32 | 8 | 1: the process traps because it was refused memory, else 0 |
 struct clx_page {
-    uint64_t turns, asleep, begun, running;
+    uint64_t turns, asleep, begun, running, exhausted;
 };
 
 enum { clx_page_size = 4096 };
+
+/// For a device that has a limit of memory: marks `exhausted` when the process traps because an
+/// allocation was refused, so that its end is told from other traps. Does nothing without a limit.
+void clx_watch_memory(struct clx_page *page);
 
 // Plain stores of aligned words, released so that the order of the writer is the order of the
 // reader: `running` is never seen above `begun`.
@@ -107,6 +113,7 @@ static inline struct clx_page clx_page_read(const struct clx_page *page) {
     copy.running = __atomic_load_n(&page->running, __ATOMIC_ACQUIRE);
     copy.begun = __atomic_load_n(&page->begun, __ATOMIC_ACQUIRE);
     copy.asleep = __atomic_load_n(&page->asleep, __ATOMIC_ACQUIRE);
+    copy.exhausted = __atomic_load_n(&page->exhausted, __ATOMIC_ACQUIRE);
     copy.turns = __atomic_load_n(&page->turns, __ATOMIC_ACQUIRE);
     return copy;
 }

@@ -1,5 +1,4 @@
-import Supervisor
-import Values
+internal import Values
 
 /// Reads the members of one manifest, and says which is wrong and how.
 struct ManifestReader {
@@ -40,6 +39,21 @@ struct ManifestReader {
         }
         guard !name.isEmpty, name.utf8.count <= 64, allowed else {
             throw wrong(key, "1 to 64 letters, digits, - or _", "“\(name)”")
+        }
+        return name
+    }
+
+    /// The name of a device is also that of its log, and a word of the command line.
+    func deviceName(_ value: Value?) throws(ManifestError) -> String {
+        let name = try name(value, "name")
+        guard name != Manifest.kernelName else {
+            throw ManifestError(
+                file: file,
+                what: "name: “\(name)” is the kernel itself, in logs too; choose another name")
+        }
+        guard !name.hasPrefix("-") else {
+            throw ManifestError(
+                file: file, what: "name: “\(name)” reads like an option; begin with a letter")
         }
         return name
     }
@@ -104,14 +118,14 @@ struct ManifestReader {
         return regions
     }
 
-    func limits(_ value: Value?) throws(ManifestError) -> DeviceSpec.Limits {
-        guard let value else { return DeviceSpec.Limits() }
+    func limits(_ value: Value?) throws(ManifestError) -> Manifest.Limits {
+        guard let value else { return Manifest.Limits() }
         guard let map = value.map else { throw wrong("limits", "an object", value) }
         try only(["memory", "cpuSeconds", "descriptors", "core"], in: map, of: "limits")
-        var limits = DeviceSpec.Limits()
+        var limits = Manifest.Limits()
         limits.memory = try count(map["memory"], "limits/memory")
-        limits.cpu = try count(map["cpuSeconds"], "limits/cpuSeconds")
-        limits.nofile = try count(map["descriptors"], "limits/descriptors")
+        limits.cpuSeconds = try count(map["cpuSeconds"], "limits/cpuSeconds")
+        limits.descriptors = try count(map["descriptors"], "limits/descriptors")
         limits.core = try count(map["core"], "limits/core")
         return limits
     }

@@ -1,9 +1,7 @@
-import Kernel
-import Supervisor
 import Testing
 import Values
 
-@testable import Host
+@testable import Installation
 
 /// `device.json`: what it may say, and what is said of what it may not.
 @Suite struct ManifestTests {
@@ -18,7 +16,7 @@ import Values
         #expect(manifest.restart == .permanent)
         #expect(!manifest.pure)
         #expect(manifest.provides.isEmpty && manifest.calls.isEmpty && manifest.regions.isEmpty)
-        #expect(manifest.limits == DeviceSpec.Limits())
+        #expect(manifest.limits == Manifest.Limits())
         #expect(manifest.startSeconds == nil)
     }
 
@@ -40,20 +38,23 @@ import Values
         #expect(manifest.pure)
         #expect(manifest.regions.map(\.name) == ["W"])
         #expect(manifest.regions.first?.initial == .map(["n": 1]))
-        #expect(manifest.limits == DeviceSpec.Limits(nofile: 3, memory: 1_000, cpu: 2, core: 0))
+        #expect(
+            manifest.limits
+                == Manifest.Limits(memory: 1_000, cpuSeconds: 2, descriptors: 3, core: 0))
         #expect(manifest.startSeconds == 20)
         #expect(manifest.drainSeconds == 0.5)
-        let declaration = manifest.declaration
-        #expect(declaration.provides == ["D.x"])
-        #expect(declaration.calls == ["E.*"])
-        #expect((declaration.reads, declaration.writes) == (["R"], ["W"]))
-        #expect(declaration.pure)
+        #expect((manifest.provides, manifest.calls) == (["D.x"], ["E.*"]))
+        #expect((manifest.reads, manifest.writes) == (["R"], ["W"]))
     }
 
     static let wrong: [(json: String, named: [String])] = [
         ("", ["not JSON"]), ("[]", ["an object"]), ("{}", ["name", "1 to 64 letters"]),
         (#"{"name": ""}"#, ["name"]), (#"{"name": "a b"}"#, ["name", "a b"]),
-        (#"{"name": "../up"}"#, ["name"]), (#"{"name": 7}"#, ["name", "text"]),
+        (#"{"name": "../up"}"#, ["name"]),
+        (#"{"name": "kernel"}"#, ["name", "“kernel”", "another name"]),
+        (#"{"name": "-f"}"#, ["name", "“-f”", "option"]), (#"{"name": ".."}"#, ["name"]),
+        (#"{"name": "a\u0000b"}"#, ["name"]), (#"{"name": "é"}"#, ["name"]),
+        (#"{"name": 7}"#, ["name", "text"]),
         (#"{"name": "d", "nmae": "e"}"#, ["“nmae”", "provides"]),
         (#"{"name": "d", "zeta": 1, "alpha": 2}"#, ["“alpha”, “zeta”"]),
         (#"{"name": "d", "role": "actor"}"#, ["role", "device or presentation", "actor"]),

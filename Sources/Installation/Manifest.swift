@@ -1,44 +1,67 @@
-import Kernel
-import Supervisor
-import Values
+package import Values
 
 /// What is wrong with a manifest, or with the place where it should be.
-struct ManifestError: Error, CustomStringConvertible {
-    var file: String
-    var what: String
+package struct ManifestError: Error, CustomStringConvertible {
+    package var file: String
+    package var what: String
 
-    var description: String { "\(file): \(what)" }
+    package init(file: String, what: String) {
+        self.file = file
+        self.what = what
+    }
+
+    package var description: String { "\(file): \(what)" }
 }
 
 /// A device as its `device.json` describes it.
-struct Manifest {
+package struct Manifest: Sendable {
     /// Who starts it.
-    enum Role: String, CaseIterable {
+    package enum Role: String, CaseIterable, Sendable {
         /// The kernel does.
         case device
         /// The user does.
         case presentation
     }
 
-    var name: String
-    var executable: String
-    var arguments: [String] = []
-    var environment: [String: String] = [:]
-    var role = Role.device
-    var provides: [String] = []
-    var calls: [String] = []
-    var reads: [String] = []
-    var writes: [String] = []
+    /// What becomes of a device whose process has exited with 0.
+    package enum Restart: String, CaseIterable, Sendable {
+        case permanent
+        case transient
+    }
+
+    /// Limits that the system holds each of its processes to; nil leaves what the kernel has.
+    package struct Limits: Equatable, Sendable {
+        /// Bytes of address space.
+        package var memory: UInt64?
+        package var cpuSeconds: UInt64?
+        /// Open descriptors.
+        package var descriptors: UInt64?
+        /// Bytes of a core file.
+        package var core: UInt64?
+    }
+
+    package var name: String
+    package var executable: String
+    package var arguments: [String] = []
+    package var environment: [String: String] = [:]
+    package var role = Role.device
+    package var provides: [String] = []
+    package var calls: [String] = []
+    package var reads: [String] = []
+    package var writes: [String] = []
     /// Regions that it declares, with their initial values.
-    var regions: [(name: String, initial: Value)] = []
-    var restart = DeviceProfile.Restart.permanent
-    var limits = DeviceSpec.Limits()
+    package var regions: [(name: String, initial: Value)] = []
+    package var restart = Restart.permanent
+    package var limits = Limits()
     /// Whether it stands behind the wall that makes it a function of its input.
-    var pure = false
-    var startSeconds: Double?
+    package var pure = false
+    package var startSeconds: Double?
     /// Seconds for the steps of a stop: drain, then after SIGTERM.
-    var drainSeconds: Double?
-    var termSeconds: Double?
+    package var drainSeconds: Double?
+    package var termSeconds: Double?
+
+    /// The name under which the kernel logs; no device may have it.
+    package static let kernelName = "kernel"
 
     private static let keys: Set<String> = [
         "name", "executable", "arguments", "environment", "role", "provides", "calls", "reads",
@@ -48,7 +71,7 @@ struct Manifest {
 
     /// The manifest of a file's text.
     /// - Throws: `ManifestError` naming the file, the key and what was expected.
-    init(json: String, file: String) throws(ManifestError) {
+    package init(json: String, file: String) throws(ManifestError) {
         let reader = ManifestReader(file: file)
         let value: Value
         do {
@@ -60,7 +83,7 @@ struct Manifest {
             throw ManifestError(file: file, what: "a manifest is an object")
         }
         try reader.only(Self.keys, in: map, of: "the manifest")
-        name = try reader.name(map["name"], "name")
+        name = try reader.deviceName(map["name"])
         executable = try reader.text(map["executable"], "executable") ?? name
         arguments = try reader.texts(map["arguments"], "arguments")
         environment = try reader.environment(map["environment"])
@@ -74,11 +97,7 @@ struct Manifest {
         startSeconds = try reader.seconds(map["startSeconds"], "startSeconds")
         drainSeconds = try reader.seconds(map["drainSeconds"], "drainSeconds")
         termSeconds = try reader.seconds(map["termSeconds"], "termSeconds")
-        switch try reader.text(map["restart"], "restart") {
-        case nil, "permanent": restart = .permanent
-        case "transient": restart = .transient
-        case let other: throw reader.wrong("restart", "permanent or transient", other ?? "")
-        }
+        restart = try reader.word(map["restart"], "restart", Restart.permanent)
         switch try reader.text(map["sandbox"], "sandbox") {
         case nil, "none": pure = false
         case "pure": pure = true
@@ -92,11 +111,5 @@ struct Manifest {
             throw ManifestError(
                 file: file, what: "instances: unsupported, a device has one process yet")
         }
-    }
-
-    /// What the hub takes from it.
-    var declaration: DeviceDeclaration {
-        DeviceDeclaration(
-            name: name, pure: pure, provides: provides, calls: calls, reads: reads, writes: writes)
     }
 }

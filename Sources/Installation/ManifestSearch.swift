@@ -1,16 +1,29 @@
-import Glibc
+internal import Glibc
 
 /// Finds manifests and the programs that they name.
-struct ManifestSearch {
+package struct ManifestSearch {
     /// The folder in which each folder of a device holds a `device.json`.
-    let directory: String
+    package let directory: String
     /// The folder of this program.
-    let beside: String
+    package let beside: String
+
+    /// A manifest, where it stands, and the program that it names.
+    package struct Found: Sendable {
+        package var manifest: Manifest
+        package var file: String
+        package var executable: String
+
+        package init(manifest: Manifest, file: String, executable: String) {
+            self.manifest = manifest
+            self.file = file
+            self.executable = executable
+        }
+    }
 
     /// The first that there is: `--devices`, `$CONCENTRIC_DEVICES`, `devices/` in the ancestors of
     /// this program.
     /// - Throws: `ManifestError` saying where was looked.
-    init(given: String?, environment: String?, executable: String) throws(ManifestError) {
+    package init(given: String?, environment: String?, executable: String) throws(ManifestError) {
         beside = Self.parent(of: executable)
         if let path = given ?? environment, !path.isEmpty {
             guard Self.isDirectory(path) else {
@@ -37,23 +50,37 @@ struct ManifestSearch {
 
     /// Every manifest of the folder, in the order of their folders' names.
     /// - Throws: `ManifestError` for the first that cannot be read; an empty folder is one, too.
-    func manifests() throws(ManifestError) -> [(manifest: Manifest, executable: String)] {
-        var found: [(manifest: Manifest, executable: String)] = []
-        for folder in Self.entries(of: directory).sorted() {
-            let path = "\(directory)/\(folder)/device.json"
-            guard access(path, F_OK) == 0 else { continue }
-            let manifest = try Manifest(json: try Self.read(path), file: path)
-            if found.contains(where: { $0.manifest.name == manifest.name }) {
-                throw ManifestError(
-                    file: path, what: "another device is named \(manifest.name) already")
-            }
-            found.append((manifest, executable(of: manifest, in: "\(directory)/\(folder)")))
-        }
+    package func manifests() throws(ManifestError) -> [Found] {
+        var found: [Found] = []
+        for result in scan() { found.append(try result.get()) }
         guard found.contains(where: { $0.manifest.role == .device }) else {
             throw ManifestError(
                 file: directory, what: "no folder in it holds the device.json of a device")
         }
         return found
+    }
+
+    /// Every manifest of the folder, good or not, in the order of their folders' names.
+    package func scan() -> [Result<Found, ManifestError>] {
+        var names: Set<String> = []
+        var results: [Result<Found, ManifestError>] = []
+        for folder in FolderEntries.names(in: directory).sorted() {
+            let path = "\(directory)/\(folder)/device.json"
+            guard access(path, F_OK) == 0 else { continue }
+            do throws(ManifestError) {
+                let manifest = try Manifest(json: try Self.read(path), file: path)
+                guard names.insert(manifest.name).inserted else {
+                    throw ManifestError(
+                        file: path, what: "another device is named \(manifest.name) already")
+                }
+                let program = executable(of: manifest, in: "\(directory)/\(folder)")
+                results.append(
+                    .success(Found(manifest: manifest, file: path, executable: program)))
+            } catch {
+                results.append(.failure(error))
+            }
+        }
+        return results
     }
 
     /// Beside the manifest, then beside the kernel; where it is nowhere, the launch will say so.
@@ -68,27 +95,14 @@ struct ManifestSearch {
 
     // MARK: - Files
 
-    static func parent(of path: String) -> String {
+    package static func parent(of path: String) -> String {
         guard let slash = path.lastIndex(of: "/") else { return "." }
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
-    static func isDirectory(_ path: String) -> Bool {
+    package static func isDirectory(_ path: String) -> Bool {
         var status = stat()
         return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
-    }
-
-    private static func entries(of path: String) -> [String] {
-        guard let folder = opendir(path) else { return [] }
-        defer { closedir(folder) }
-        var names: [String] = []
-        while let entry = readdir(folder) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-                pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
-            if !name.hasPrefix(".") { names.append(name) }
-        }
-        return names
     }
 
     /// The text of a file of at most 1 MiB.

@@ -1,0 +1,76 @@
+import Glibc
+import Supervisor
+import UnixSocket
+import Wire
+
+/// The kernel's own log, `kernel.log`: what it complains of, whether or not somebody looks at the
+/// terminal that it was started from.
+@LoopActor
+final class KernelLog {
+    /// There is one as soon as the folder of the data is this kernel's alone.
+    private(set) static var current: KernelLog?
+
+    /// Standard output and error go into the file.
+    private(set) var holdsStreams = false
+    private var file: LogFile?
+    private var rate = LogRate()
+
+    static func open(in folder: String, name: String) {
+        let log = KernelLog()
+        current = log
+        log.file = LogFile(
+            folder: folder, name: name,
+            tell: { [unowned log] in if !log.holdsStreams { sayOnError($0) } },
+            opened: { [unowned log] in if log.holdsStreams { log.redirect(to: $0) } })
+        log.add("started: pid=\(getpid()) build=\(WireVersion.build) wire=\(WireVersion.wire)")
+    }
+
+    func add(_ line: String) {
+        if let report = rate.open(Clock.monotonic) { file?.add(0, .kernel, report) }
+        if rate.isOver {
+            rate.suppress()
+        } else {
+            let piece = Self.plain(line)
+            rate.count(piece.utf8.count)
+            file?.add(0, .kernel, piece)
+        }
+        file?.flush()
+    }
+
+    /// From now on standard output and error go to the log: who started the kernel may be gone, or
+    /// wait for the end of the pipe.
+    func takeStreams() {
+        holdsStreams = true
+        let null = Glibc.open("/dev/null", O_WRONLY | O_CLOEXEC)
+        redirect(to: null)
+        Glibc.close(null)
+        file?.reopen()
+    }
+
+    /// What the language's runtime says of a trap is kept, too.
+    private func redirect(to descriptor: Int32) {
+        guard descriptor >= 0 else { return }
+        for stream: Int32 in [1, 2] { dup2(descriptor, stream) }
+    }
+
+    /// One line of bounded length; names in it may be a stranger's.
+    private static func plain(_ line: String) -> String {
+        let bytes = line.utf8.prefix(LogLimits.lineBytes).map { byte in
+            byte < 32 || byte == 127 ? UInt8(ascii: "?") : byte
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+/// Says what is wrong: in the log, and in one line on standard error while somebody reads it.
+@LoopActor
+func complain(_ line: String) {
+    KernelLog.current?.add(line)
+    if KernelLog.current?.holdsStreams != true { sayOnError(line) }
+}
+
+/// One line on standard error.
+func sayOnError(_ line: String) {
+    let text = "concentric-kernel: \(line)\n"
+    _ = text.withCString { write(2, $0, strlen($0)) }
+}

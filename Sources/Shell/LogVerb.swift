@@ -1,0 +1,104 @@
+import DeviceKit
+import Glibc
+import Installation
+
+/// The log files of a folder.
+enum LogFolder {
+    /// The devices that have a log, the kernel among them.
+    static func devices(in folder: String) -> [String] {
+        let names = FolderEntries.names(in: folder).compactMap { name -> String? in
+            for end in [".log", ".log.1"] where name.hasSuffix(end) {
+                return String(name.dropLast(end.count))
+            }
+            return nil
+        }
+        return Set(names).sorted()
+    }
+}
+
+/// `log`: what devices and the kernel have said, by time; also when no kernel runs.
+@LoopActor
+enum LogVerb {
+    /// Milliseconds for a kernel to say where its logs are.
+    private static let patience: UInt64 = 2_000
+    /// The lines before those that follow.
+    private static let linesBefore = 10
+
+    static func run(_ arguments: Arguments) async throws {
+        let device = try arguments.words(0...1, "[DEVICE] [-f] [--lines N] [--data DIR]").first
+        let follows = arguments.has("-f") || arguments.has("--follow")
+        var lines = follows ? linesBefore : Int.max
+        if let text = arguments.option("--lines") {
+            guard let number = Int(text), number >= 0 else {
+                throw UsageError(message: "--lines wants a whole number from 0, not \(text)")
+            }
+            lines = number
+        }
+        let source = await source(arguments)
+        if let device, !source.devices.contains(device) {
+            throw KernelError(
+                .unbound,
+                "there is no device \(device); there are \(source.devices.joined(separator: ", "))",
+                outcome: .none)
+        }
+        let present = LogFolder.devices(in: source.folder)
+        guard !present.isEmpty || follows else {
+            throw KernelError(
+                .unavailable,
+                "there is no log in \(source.folder): nothing has run with this data; say --name "
+                    + "or --data", outcome: .none)
+        }
+        let wants = { (name: String) in device == nil || name == device }
+        let tails = present.filter(wants).map { LogTail(device: $0, folder: source.folder) }
+        var entries = tails.map { $0.readAll() }
+        if !follows { entries += tails.map { $0.finish() } }
+        let asJSON = arguments.isJSON
+        let print = { (entries: [LogEntry]) in
+            for entry in entries { Output.line(asJSON ? entry.json : entry.line) }
+        }
+        print(LogEntry.merged(entries).suffix(lines))
+        guard follows else { return }
+        let follower = try LogFollower(
+            folder: source.folder, tails: tails, wants: wants, print: print)
+        // Nothing ends it but a signal.
+        _ = await Ended().wait()
+        _ = follower
+    }
+
+    private struct Source {
+        var folder: String
+        /// The devices that there are, with or without a log, and `kernel`.
+        var devices: [String]
+    }
+
+    /// The folder that the command line names, else that of the kernel, else that which a kernel of
+    /// this name would take.
+    private static func source(_ arguments: Arguments) async -> Source {
+        var folder = InstanceFolders(name: arguments.name, given: arguments.option("--data")).logs
+        var names: Set<String> = [Manifest.kernelName]
+        var devices: String?
+        if arguments.option("--data") == nil {
+            switch await RunningKernel.ask(arguments.name, client: "log", patience: patience) {
+            case .running(let kernel):
+                folder = kernel.host["logs"]?.text ?? folder
+                devices = kernel.host["devices"]?.text
+                names.formUnion(kernel.devices.compactMap { $0["name"]?.text })
+            case .silent(let pid):
+                let data = ProcessTable.data(of: pid)
+                folder = InstanceFolders(name: arguments.name, given: data).logs
+                Output.complain(
+                    "log: the kernel (process \(pid)) does not answer; this is \(folder)")
+            case .absent, .refused: break
+            }
+        }
+        names.formUnion(LogFolder.devices(in: folder))
+        // A device that has never started has no log yet, and can be followed all the same.
+        let search = try? ManifestSearch(
+            given: devices, environment: InstanceFolders.variable("CONCENTRIC_DEVICES"),
+            executable: InstanceFolders.program)
+        for case .success(let found) in search?.scan() ?? [] where found.manifest.role == .device {
+            names.insert(found.manifest.name)
+        }
+        return Source(folder: folder, devices: names.sorted())
+    }
+}

@@ -1,0 +1,103 @@
+import DeviceKit
+
+/// `kill`, `restart`, `start` and `stop`. But for `kill` they wait until it is so.
+@LoopActor
+struct Operating {
+    private let kernel: Kernel
+    private let device: String
+    private let verb: String
+
+    static func run(_ arguments: Arguments) async throws {
+        let words = try arguments.words(1...1, "DEVICE")
+        var payload: [String: Value] = ["device": .text(words[0])]
+        if let signal = arguments.option("--signal") { payload["signal"] = .text(signal) }
+        if arguments.has("--swap") { payload["swap"] = .bool(true) }
+        let operating = Operating(
+            kernel: try await Verbs.connect(arguments), device: words[0], verb: arguments.verb)
+        guard arguments.verb != "kill" else {
+            _ = try await operating.ask(payload)
+            if arguments.isJSON { Output.line(Value.map(["device": .text(words[0])]).json()) }
+            return
+        }
+        let row = try await operating.perform(payload)
+        guard arguments.isJSON else { return }
+        Output.line(
+            Value.map([
+                "device": .text(words[0]), "state": row["state"] ?? .null,
+                "pid": row["pid"] ?? .null, "incarnation": row["incarnation"] ?? .null,
+            ]).json())
+    }
+
+    private func ask(_ payload: [String: Value]) async throws -> Value {
+        try await kernel.call("Kernel.Device.\(verb)", .map(payload))
+    }
+
+    private var row: Value? {
+        kernel.value(of: "Kernel.Devices")?.value.array?.first { $0["name"]?.text == device }
+    }
+
+    /// - Returns: the device's row of `Kernel.Devices` once it is as wanted.
+    private func perform(_ payload: [String: Value]) async throws -> Value {
+        let changes = Changes()
+        var lost: KernelError?
+        kernel.onEnd = { error in
+            lost = error
+            changes.tell()
+        }
+        try await kernel.follow("Kernel.Devices") { _ in changes.tell() }
+        let before = row?["incarnation"]?.int ?? 0
+        // The answer comes after the change that it made, so an older state is not taken for it.
+        let limits = try await ask(payload)
+        let seconds = patience(limits)
+        let deadline = EventLoop.shared.now + UInt64(seconds * 1e9)
+        let found = try await changes.first(by: deadline) { () throws -> Value? in
+            if let lost { throw lost }
+            guard let row else { return nil }
+            switch judge(row, before: before) {
+            case .wanted: return row
+            case .pending: return nil
+            case .hopeless: throw failure("is \(row["state"]?.text ?? "?")")
+            }
+        }
+        if let found { return found }
+        let state = row?["state"]?.text ?? "gone"
+        throw failure("is still \(state) after \(Int(seconds.rounded())) s")
+    }
+
+    private enum Judgement {
+        case wanted
+        case pending
+        case hopeless
+    }
+
+    private func judge(_ row: Value, before: Int64) -> Judgement {
+        let isNew = (row["incarnation"]?.int ?? 0) > before
+        switch (verb, row["state"]?.text) {
+        case ("stop", "stopped"): return .wanted
+        case ("start", "ready"): return .wanted
+        case ("restart", "ready"), ("restart", "done"), ("start", "done"):
+            return isNew ? .wanted : .pending
+        case (_, "unkillable"): return .hopeless
+        case ("start", "failed"), ("restart", "failed"): return .hopeless
+        default: return .pending
+        }
+    }
+
+    /// Seconds until it is given up: what the kernel says that a start and an end may take, and a
+    /// little for the way.
+    private func patience(_ limits: Value) -> Double {
+        let start = limits["startSeconds"]?.double ?? 10
+        let stop = limits["stopSeconds"]?.double ?? 4
+        return (verb == "stop" ? stop : stop + start) + 1
+    }
+
+    /// Why it is not so, in the words of whoever knows most.
+    private func failure(_ what: String) -> KernelError {
+        let reason = row?["reason"]?.text ?? ""
+        let why = reason.isEmpty ? row?["lastExit"]?.text ?? "" : reason
+        return KernelError(
+            .unavailable,
+            "\(device) \(what)\(why.isEmpty ? "" : " (\(why))"): see `concentric log \(device)`",
+            outcome: .none)
+    }
+}
