@@ -21,11 +21,11 @@ extension House {
             }
         }
         operate("Kernel.Device.restart") { [unowned self] device, payload throws(KernelError) in
-            if payload["swap"]?.bool == true {
-                throw KernelError(
-                    .unsupported, "this kernel does not swap devices yet", outcome: .none)
-            }
+            if payload["swap"]?.bool == true { return try swap(device) }
             supervisor.restart(device)
+        }
+        operate("Kernel.Device.swap") { [unowned self] device, _ throws(KernelError) in
+            try swap(device)
         }
         operate("Kernel.Device.stop") { [unowned self] device, _ in supervisor.stop(device) }
         operate("Kernel.Device.start") { [unowned self] device, _ in
@@ -50,9 +50,15 @@ extension House {
         }
     }
 
+    private func swap(_ device: String) throws(KernelError) {
+        guard let reason = supervisor.swap(device) else { return }
+        throw KernelError(
+            .unavailable, "\(device) is not swapped: \(reason)", outcome: .none, retry: true)
+    }
+
     /// Symbols that are reserved and not yet served.
     nonisolated static let unsupported = [
-        "Kernel.Device.swap", "Kernel.Trace.capture", "Kernel.Flow.cancel",
+        "Kernel.Trace.capture", "Kernel.Flow.cancel",
         "Kernel.History.preview",
         "Kernel.Channel.publish",
     ]

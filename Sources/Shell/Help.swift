@@ -17,7 +17,7 @@ enum Help {
         Entry(
             verb: "kill", usage: "DEVICE [--signal S]", text: "sends a signal to a device (KILL)"),
         Entry(
-            verb: "restart", usage: "DEVICE",
+            verb: "restart", usage: "DEVICE [--swap]",
             text: "ends a device and starts it again; waits until it is ready"),
         Entry(
             verb: "stop", usage: "DEVICE",

@@ -32,7 +32,8 @@ enum Behaviour {
     private static func serve(_ names: [String]) -> Never {
         Device.serve { device in
             for name in names {
-                guard let bind = Handlers.all[name] ?? Handlers.limits[name] else {
+                guard let bind = Handlers.all[name] ?? Handlers.limits[name] ?? Pipes.all[name]
+                else {
                     throw KernelError(.unbound, "the zoo has no \(name)")
                 }
                 bind(device)
