@@ -15,20 +15,18 @@ final class House {
     let options: Options
     private(set) var supervisor: ProcessSupervisor!
     private var listener: Listener?
-    private var signals: SignalWatcher?
+    private(set) var stopping: Stopping!
+    let door: Door
     let manifests: [Manifest]
-    /// Clients that may be connected at once.
-    private static let clientLimit = 4_096
-    /// Nanoseconds in which a connection must say hello.
-    private static let greetingDeadline: UInt64 = 10_000_000_000
     /// The cables of the processes of each device that run now: the one that serves, and cells.
     private var cables: [String: [Plug]] = [:]
-    private var clients: [ObjectIdentifier: Plug] = [:]
+    var clients: [ObjectIdentifier: Plug] = [:]
     private var statuses: [String: DeviceStatus] = [:]
+    private var reports: [String: StartReport] = [:]
     /// The device whose death is being handled.
     private var dying: (device: String, incarnation: Int)?
     private var hasSaidReady = false
-    private var hasComplained = false
+    private var startClock: StartClock?
     private var armedFor = UInt64.max
     private var alarm: Timer?
 
@@ -42,7 +40,9 @@ final class House {
             executable: InstanceFolders.program)
         let found = try search.manifests()
         manifests = found.map(\.manifest).filter { $0.role == .device }
+        door = try Door(devices: manifests.count)
         hub = Hub(epoch: UInt64(max(1, Clock.realtime))) { CBORCoding().join($0) }
+        stopping = try Stopping { [unowned self] in asked($0) }
         for manifest in manifests {
             try hub.declare(manifest.declaration)
             for region in manifest.regions {
@@ -55,13 +55,13 @@ final class House {
         let specs = found.filter { $0.manifest.role == .device }.map {
             options.spec(of: $0.manifest, executable: $0.executable)
         }
+        for spec in specs { reports[spec.name] = StartReport(executable: spec.executable) }
         supervisor = ProcessSupervisor(specs, delegate: self, logs: options.logDirectory)
         try options.lockData()
         KernelLog.open(in: options.logDirectory, name: Manifest.kernelName)
         declareHost(socket: listener?.path.socket ?? "", devices: search.directory)
         declareOperators()
         hub.observer = self
-        signals = try SignalWatcher([SIGTERM, SIGINT, SIGHUP]) { [unowned self] _ in shutdown() }
     }
 
     /// Starts every device at once. Nobody waits for longer than the slowest of them may take.
@@ -69,24 +69,23 @@ final class House {
         turn()
         supervisor.boot()
         let limit = options.startLimit(of: manifests)
-        EventLoop.shared.schedule(at: EventLoop.shared.now + UInt64(limit * 1e9)) {
-            [unowned self] in
-            giveUp(after: limit)
-        }
+        startClock = StartClock(limit) { [unowned self] in giveUp(after: limit) }
     }
 
     private func giveUp(after limit: Double) {
-        guard !hasSaidReady else { return }
+        guard !hasSaidReady, !stopping.isStopping else { return }
         let late = manifests.compactMap { statuses[$0.name] }.filter { $0.state != .ready }
-        let names = late.map { "\($0.name) (\($0.state.rawValue); \(why($0)))" }
-        options.say(
-            "not ready after \(Int(limit.rounded())) s: \(names.joined(separator: ", "))")
-        shutdown()
+        let names = late.map { status in
+            let subject = reports[status.name]?.subject(status) ?? status.name
+            return "\(subject) is \(status.state.rawValue): \(why(status))"
+        }
+        options.say("not ready after \(Int(limit.rounded())) s: \(names.joined(separator: ", "))")
+        shutdown(failed: true)
     }
 
-    /// Ends the devices, the last first; the second call ends them at once.
-    func shutdown() {
-        supervisor.shutdown()
+    /// Ends the devices, the last first, and then the process. Does nothing the second time.
+    func shutdown(failed: Bool = false) {
+        if stopping.begin(failed: failed) { supervisor.shutdown() }
     }
 
     // MARK: - Time
@@ -123,6 +122,7 @@ final class House {
     func ready(_ plug: Plug) {
         guard let device = plug.device, let peer = plug.driver.peer else { return }
         turn()
+        reports[device]?.becameReady(plug.incarnation)
         supervisor.ready(
             device, incarnation: plug.incarnation, until: hub.longestDeadline)
         hub.ready(peer)
@@ -137,7 +137,9 @@ final class House {
     func refused(_ plug: Plug, _ reason: String) {
         guard let device = plug.device else { return }
         hub.report(device, KernelError(.malformed, "\(device): \(reason)"), flow: nil)
-        complain("\(device): \(reason)")
+        reports[device]?.refused(plug.incarnation, reason)
+        let line = "\(device): \(reason)"
+        if reports[device]?.isNew(line) != false { complain(line) }
     }
 
     /// A connection has ended. A device's visits wait until its death is confirmed.
@@ -162,46 +164,24 @@ final class House {
     }
 
     private func announce(_ status: DeviceStatus) {
-        guard !hasSaidReady else { return }
+        guard !hasSaidReady, !stopping.isStopping else { return }
         if manifests.allSatisfy({ statuses[$0.name]?.state == .ready }) {
             hasSaidReady = true
+            startClock = nil
             options.say("ready pid=\(getpid()) socket=\(listener?.path.socket ?? "")")
             if options.isDetached { KernelLog.current?.takeStreams() }
         } else if status.state == .failed {
-            options.say("the device \(status.name) does not start: \(why(status))")
-            shutdown()
-        } else if status.state == .waiting, !hasComplained {
-            hasComplained = true
-            complain("the device \(status.name) did not start (\(why(status))); trying again")
+            let subject = reports[status.name]?.subject(status) ?? status.name
+            options.say("\(subject) does not start: \(why(status))")
+            shutdown(failed: true)
+        } else if let line = reports[status.name]?.firstFailure(status) {
+            complain(line)
         }
     }
 
     /// What is known of the end of a device's process, in one line.
     private func why(_ status: DeviceStatus) -> String {
-        let parts = [status.reason.isEmpty ? status.lastExit : status.reason]
-        return (parts + status.errorLines.suffix(3)).joined(separator: "; ")
-    }
-}
-
-extension House: ListenerDelegate {
-    func listener(
-        _ listener: Listener, accepted socket: consuming OwnedDescriptor,
-        from peer: UnixSocket.Peer
-    ) {
-        guard clients.count < Self.clientLimit else {
-            return complain("\(clients.count) clients are connected: the next one is turned away")
-        }
-        let driver = CableDriver(hub: hub, device: nil, incarnation: 0, pid: getpid())
-        let plug = Plug(socket, driver: driver, device: nil, incarnation: 0, house: self)
-        clients[ObjectIdentifier(plug)] = plug
-        let deadline = EventLoop.shared.now + Self.greetingDeadline
-        EventLoop.shared.schedule(at: deadline) { [weak plug] in plug?.endUnlessGreeted() }
-    }
-
-    func listener(
-        _ listener: Listener, refused peer: UnixSocket.Peer?, because error: SocketError
-    ) {
-        complain("a connection was refused: \(error)")
+        reports[status.name]?.why(status) ?? status.reason
     }
 }
 
@@ -246,7 +226,10 @@ extension House: SupervisorDelegate {
         cable: consuming OwnedDescriptor
     ) {
         guard let slot = hub.devices[device] else { return }
-        if !isCell { hub.expect(slot) }
+        if !isCell {
+            hub.expect(slot)
+            reports[device]?.launched(incarnation, at: Clock.monotonic)
+        }
         let driver = CableDriver(
             hub: hub, device: slot, incarnation: incarnation, isCell: isCell, pid: getpid())
         cables[device, default: []].append(
@@ -292,6 +275,8 @@ extension House: SupervisorDelegate {
     ) {
         dying = nil
         guard let plug = cable(of: device, incarnation) else { return }
+        reports[device]?.died(
+            incarnation, at: Clock.monotonic, hasGreeted: plug.driver.peer != nil)
         cables[device]?.removeAll { $0 === plug }
         plug.close()
         turn()
@@ -360,11 +345,14 @@ extension House: SupervisorDelegate {
 
     func exited() {
         listener?.close()
-        exit(hasSaidReady ? 0 : 69)
+        exit(stopping.code)
     }
 
     func log(_ device: String, _ stream: LogStream, _ line: String) {
         // It is in the device's log; here it is only for whoever looks on.
-        if !options.isDetached { sayOnError("\(device): \(line)") }
+        guard !options.isDetached else { return }
+        // A device that fails in the same way again and again is told of once.
+        if stream == .kernel, reports[device]?.isNew(line) == false { return }
+        sayOnError("\(device): \(line)")
     }
 }

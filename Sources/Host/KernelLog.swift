@@ -71,6 +71,5 @@ func complain(_ line: String) {
 
 /// One line on standard error.
 func sayOnError(_ line: String) {
-    let text = "concentric-kernel: \(line)\n"
-    _ = text.withCString { write(2, $0, strlen($0)) }
+    put("concentric-kernel: \(line)\n", on: 2)
 }

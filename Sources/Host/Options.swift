@@ -123,7 +123,6 @@ struct Options {
     @LoopActor
     func say(_ line: String) {
         KernelLog.current?.add(line)
-        let text = line + "\n"
-        _ = text.withCString { write(1, $0, strlen($0)) }
+        put(line + "\n", on: 1)
     }
 }

@@ -4,6 +4,8 @@ import UnixSocket
 signal(SIGPIPE, SIG_IGN)
 // A log over a limit of the size of files costs lines, not the kernel.
 signal(SIGXFSZ, SIG_IGN)
+// What is made here and in devices is for this user, whatever the mask of who started them.
+umask(0o077)
 let words = Array(CommandLine.arguments.dropFirst())
 if words.contains("--help") {
     print(Options.usage)

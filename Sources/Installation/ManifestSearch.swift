@@ -88,9 +88,11 @@ package struct ManifestSearch {
         if manifest.executable.hasPrefix("/") { return manifest.executable }
         let own = "\(folder)/\(manifest.executable)"
         // A path leads from the manifest; a mere name may be that of a program of the house.
-        let isOwn = access(own, X_OK) == 0 && !Self.isDirectory(own)
-        return isOwn || manifest.executable.utf8.contains(UInt8(ascii: "/"))
-            ? own : "\(beside)/\(manifest.executable)"
+        if manifest.executable.utf8.contains(UInt8(ascii: "/")) { return own }
+        let other = "\(beside)/\(manifest.executable)"
+        if access(own, X_OK) == 0, !Self.isDirectory(own) { return own }
+        // One that cannot be executed is named as it is, unless the house has it.
+        return access(own, F_OK) == 0 && access(other, F_OK) != 0 ? own : other
     }
 
     // MARK: - Files

@@ -89,6 +89,8 @@ extension PolicyDevice {
         _ index: Int, _ error: String, _ detail: String, _ turn: inout PolicyTurn
     ) {
         let process = processes.remove(at: index)
+        // There was no process: the number is free for the next one.
+        if process.incarnation == last { last -= 1 }
         if process.role == .heir { turn.act(.swapFailed(device: name, reason: detail)) }
         guard turn.isUp else { return }
         if process.role == .cell { cellUnspawned(error, &turn) }

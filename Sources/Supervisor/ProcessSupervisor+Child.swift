@@ -26,16 +26,16 @@ extension ProcessSupervisor {
 
     func spawn(_ device: String, _ incarnation: Int, isCell: Bool) {
         guard let entry = entries[device] else { return }
-        if !isCell {
-            entries[device]?.starts += 1
-            entries[device]?.incarnation = incarnation
-            entries[device]?.isDirty = true
-        }
+        if !isCell { entries[device]?.isDirty = true }
         do throws(LaunchFailure) {
             try launch(entry, incarnation, isCell: isCell)
         } catch {
-            entry.log.add(incarnation, .kernel, error.message)
-            entry.log.flush()
+            // A want that lasts is tried again every second, and said once.
+            if entry.launchFailure != error.message {
+                entries[device]?.launchFailure = error.message
+                entry.log.add(incarnation, .kernel, error.message)
+                entry.log.flush()
+            }
             post(
                 .unspawned(
                     device: device, incarnation: incarnation, error: error.name,
@@ -84,6 +84,11 @@ extension ProcessSupervisor {
                 entry.spec, incarnation: incarnation, isCell: isCell, pid: pid,
                 handle: OwnedDescriptor(owning: handle), lifeline: life.takeSecond(), page: page,
                 logs: logs, ended: { [weak self] in self?.ended($0) }))
+        if !isCell {
+            entries[entry.spec.name]?.starts += 1
+            entries[entry.spec.name]?.incarnation = incarnation
+        }
+        entries[entry.spec.name]?.launchFailure = ""
         delegate?.launched(
             entry.spec.name, incarnation: incarnation, isCell: isCell, pid: pid, cable: ours)
     }

@@ -18,6 +18,8 @@ package final class ProcessSupervisor {
         var incarnation = 0
         var starts = 0
         var lastExit = ""
+        /// Why there was no process at the last start; empty if there was one.
+        var launchFailure = ""
         var errorLines: [String] = []
         var isDirty = false
     }

@@ -21,6 +21,13 @@ package enum SocketLimits {
     package static let acceptsPerTurn = 16
     /// The connections that may wait to be accepted.
     package static let backlog: Int32 = 128
+    /// The times that a starting server tries to take a lock, 10 ms apart.
+    package static let lockTries = 50
+    /// The times that a server whose socket is gone tries to put it back, each after twice the time
+    /// of the one before; then it waits until its folder changes.
+    package static let returnTries = 8
+    /// The first of these times, in nanoseconds.
+    package static let returnPause: UInt64 = 10_000_000
     /// How long a listener rests, in nanoseconds, when the system is out of memory.
     package static let acceptPause: UInt64 = 100_000_000
     /// The events that one turn takes from epoll.

@@ -10,6 +10,13 @@ package protocol ListenerDelegate: AnyObject {
     /// A connection was closed again unheard: its process belongs to another user, or there is no
     /// descriptor left (`EMFILE`, `ENFILE`), in which case nobody is named.
     func listener(_ listener: Listener, refused peer: Peer?, because error: SocketError)
+
+    /// The socket's place was lost and cannot be taken again for now, which is told once for each
+    /// reason. It is tried again whenever its folder changes.
+    func listener(_ listener: Listener, lost error: SocketError)
+
+    /// The socket was removed from its place and stands there again; connections go on.
+    func listenerReturned(_ listener: Listener)
 }
 
 /// Accepts connections at a path that it serves alone. The loop holds it until it is closed, and it
@@ -21,8 +28,11 @@ package protocol ListenerDelegate: AnyObject {
 @LoopActor
 package final class Listener: Watcher {
     package let path: SocketPath
-    private var binding: Binding?
-    private var delegate: (any ListenerDelegate)?
+    var lock: SocketLock?
+    var binding: Binding?
+    var upkeep = ListenerUpkeep()
+    private(set) var isClosed = false
+    private(set) var delegate: (any ListenerDelegate)?
     private var reserve: OwnedDescriptor?
     private var pause: Timer?
 
@@ -32,27 +42,50 @@ package final class Listener: Watcher {
     package init(path: SocketPath, delegate: any ListenerDelegate) throws(SocketError) {
         self.path = path
         self.delegate = delegate
-        let binding = try Binding(path: path)
-        let number = binding.socket.number
-        self.binding = consume binding
-        reserve = openReserve()
-        guard EventLoop.shared.watch(number, .read, self) else {
-            throw SocketError.system("cannot watch the socket", path: path.socket)
-        }
+        let lock = try SocketLock(path: path, tries: SocketLimits.lockTries)
+        try enter(Binding(path: path, under: lock))
+        self.lock = consume lock
+        keepUp()
     }
 
-    /// The listening descriptor, -1 once it is closed.
+    /// The listening descriptor, -1 while there is none.
     package var descriptor: Int32 { binding?.socket.number ?? -1 }
 
     /// Stops listening, removes the socket's file and lets go of the lock. Does nothing the second
     /// time.
     package func close() {
+        guard !isClosed else { return }
+        isClosed = true
+        upkeep.end()
+        leave()
+        lock = nil
+        delegate = nil
+    }
+
+    /// Begins to accept.
+    func enter(_ fresh: consuming Binding) throws(SocketError) {
+        let number = fresh.socket.number
+        binding = consume fresh
+        reserve = openReserve()
+        guard EventLoop.shared.watch(number, .read, self) else {
+            binding = nil
+            throw SocketError.system("cannot watch the socket", path: path.socket)
+        }
+    }
+
+    /// Stops accepting.
+    func leave() {
         guard descriptor >= 0 else { return }
         EventLoop.shared.unwatch(descriptor)
         pause?.cancel()
-        binding = nil
+        pause = nil
         reserve = nil
-        delegate = nil
+        binding = nil
+    }
+
+    /// Takes whoever has connected so far.
+    func acceptAll() {
+        while descriptor >= 0, acceptOne() {}
     }
 
     /// Called by the loop.

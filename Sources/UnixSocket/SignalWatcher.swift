@@ -21,6 +21,11 @@ package final class SignalWatcher: Watcher {
     private var handler: (@LoopActor (SignalEvent) -> Void)?
     private let signals: [Int32]
 
+    /// Whether the process was told to ignore the signal. A blocked one would be told all the same.
+    package nonisolated static func isIgnored(_ signal: Int32) -> Bool {
+        clx_signal_is_ignored(signal) != 0
+    }
+
     /// Blocks `signals` and tells `handler` of each that comes.
     package init(
         _ signals: [Int32], _ handler: @escaping @LoopActor (SignalEvent) -> Void

@@ -43,12 +43,20 @@ final class Command {
             posix_spawn_file_actions_addopen(&actions, 1, outFile, flags, 0o600)
         }
         posix_spawn_file_actions_addopen(&actions, 2, errFile, flags, 0o600)
+        // The threads of tests block signals, and a program would inherit that.
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var none = sigset_t()
+        sigemptyset(&none)
+        posix_spawnattr_setsigmask(&attributes, &none)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
         let arguments: [UnsafeMutablePointer<CChar>?] = ([path] + words).map { strdup($0) } + [nil]
         let variables: [UnsafeMutablePointer<CChar>?] =
             environment.map { strdup("\($0)=\($1)") } + [nil]
         defer { for text in arguments + variables { free(text) } }
         var child: pid_t = 0
-        let error = posix_spawn(&child, path, &actions, nil, arguments, variables)
+        let error = posix_spawn(&child, path, &actions, &attributes, arguments, variables)
         guard error == 0 else { throw Failure("\(path): \(String(cString: strerror(error)))") }
         pid = child
         handle = clx_pidfd_open(child)

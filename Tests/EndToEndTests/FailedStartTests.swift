@@ -7,8 +7,37 @@ extension EndToEnd {
     @Suite struct FailedStarts {
         struct Case {
             var animal: Animal
-            /// What the message must name besides the device.
+            /// What the message must name besides the device and its program.
             var why: [String]
+            /// Makes what the animal needs, in the folder of its manifest.
+            var script = ""
+        }
+
+        /// A program that stands beside its manifest, made by the case's script.
+        private static func made(
+            _ name: String, _ why: [String], start: Int64? = nil, _ script: String
+        ) -> Case {
+            Case(
+                animal: Animal(
+                    name: name, executable: "program",
+                    more: start.map { ["startSeconds": .int($0)] } ?? [:]),
+                why: why, script: script)
+        }
+
+        /// A shell script that says hello in a wire, and then what the test wants.
+        private static func hello(wire: String, then: String) -> String {
+            // [1, 0, {"name": "test", "wire": …, "build": "9.9"}] of the protocol's vectors.
+            let body =
+                #"\203\001\000\243\144name\144test\144wire"# + wire + #"\145build\1439.9"#
+            let length = wire == #"\001"# ? #"\036"# : #"\037"#
+            return """
+                printf '#!/bin/sh\n. ./words\n' > program; chmod +x program
+                cat > ../../words <<'END'
+                printf '\\000\\000\\000\(length)\(body)' >&3
+                \(then)
+                END
+                sed -i "s,\\./words,$PWD/../../words," program
+                """
         }
 
         static let cases = [
@@ -17,17 +46,44 @@ extension EndToEnd {
                 why: ["/nowhere/ghost", "No such file"]),
             Case(
                 animal: Animal(name: "folder", executable: "/tmp"),
-                why: ["/tmp", "Permission denied"]),
+                why: ["/tmp", "Permission denied", "it is a directory"]),
+            made("closed", ["Permission denied", "0644"], "echo > program; chmod 644 program"),
+            made(
+                "foreign", ["Exec format error", "machine 2, this machine is"],
+                // The header of a program for a machine of another kind: e_machine is 2, SPARC.
+                """
+                cp /bin/true program
+                printf '\\002\\000' | dd of=program bs=1 seek=18 conv=notrunc status=none
+                """),
+            made(
+                "script", ["No such file", "interpreter is missing"],
+                "printf '#!/nowhere/interpreter\\n' > program; chmod +x program"),
+            made(
+                "lonely", ["libgone.so", "exit 127"],
+                """
+                echo 'int gone(void) { return 0; }' > gone.c
+                echo 'int gone(void); int main(void) { return gone(); }' > main.c
+                cc -shared -fPIC -o libgone.so gone.c && cc -o program main.c -L. -lgone
+                rm libgone.so
+                """),
             Case(
                 animal: Animal(name: "quitter", behaviour: ["quits", "3", "no luck today"]),
-                why: ["exit 3", "no luck today"]),
+                why: ["exit 3", "no luck today", "had not said hello"]),
             Case(
                 animal: Animal(name: "leaver", behaviour: ["quits", "0", "good bye"]),
-                why: ["exit 0", "good bye"]),
+                why: ["exit 0", "good bye", "had not said hello"]),
+            made(
+                "older", ["build 9.9", "wire 99", "wire 1", "rebuild the older kernel"],
+                hello(wire: #"\030\143"#, then: "cat <&3 > /dev/null")),
             Case(
                 animal: Animal(name: "mute", behaviour: ["mute"], more: ["startSeconds": 1]),
-                why: ["start"]),
-            Case(animal: Animal(name: "silent", behaviour: ["mute"]), why: ["start"]),
+                why: ["start (signal KILL)", "had not said hello 1.", "s after its start"]),
+            Case(
+                animal: Animal(name: "silent", behaviour: ["mute"]),
+                why: ["start", "had not said hello 10."]),
+            made(
+                "lingerer", ["start (signal KILL)", "said hello and was not ready 1."], start: 1,
+                hello(wire: #"\001"#, then: "sleep 1000 & wait")),
             Case(
                 animal: Animal(
                     name: "liar", answers: ["echo", "letters"], behaviour: ["unfinished"]),
@@ -44,6 +100,11 @@ extension EndToEnd {
                 let instance = try Instance(
                     zoo: [failing.animal, Animal(name: "sibling", answers: ["trap"])],
                     reference: false)
+                let folder = "\(instance.folder)/devices/\(failing.animal.name)"
+                let made = try instance.start(
+                    program: "/bin/sh", ["-c", "set -e; cd \(folder); \(failing.script)"]
+                ).finish()
+                #expect(made.succeeded, "\(failing.animal.name): \(made)")
                 return (failing, instance, try instance.start(instance.upWords))
             }
             defer { for (_, instance, _) in started { instance.end() } }
@@ -53,9 +114,18 @@ extension EndToEnd {
                 let outcome = try command.finish(within: 20)
                 #expect(outcome.status == 69, "\(name): \(outcome)")
                 #expect(outcome.out == "", "\(name)")
-                for word in [name] + failing.why {
-                    #expect(outcome.err.contains(word), "\(name): \(outcome.err)")
+                let program =
+                    failing.animal.executable == "program"
+                    ? "\(instance.folder)/devices/\(name)/program" : failing.animal.executable
+                let lines = outcome.err.split(separator: "\n")
+                let last = try #require(lines.first { $0.hasPrefix("concentric: ") })
+                for word in [name, program] + failing.why {
+                    #expect(last.contains(word), "\(name) lacks \(word): \(outcome.err)")
                 }
+                // The first failure is told by itself.
+                let told = lines.count { $0.contains("\(name) (\(program)) did not start: ") }
+                #expect(told == 1, "\(name): \(outcome.err)")
+                #expect(Set(lines).count == lines.count, "\(name) repeats: \(outcome.err)")
                 #expect(Proc.survivors(of: Proc.using(instance.folder), within: 1) == [])
                 #expect(access(instance.socket, F_OK) != 0)
                 #expect(Clock.now - start < 15, "\(name)")

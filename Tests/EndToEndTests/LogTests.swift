@@ -149,7 +149,8 @@ extension EndToEnd {
                 #expect(outcome.status == 69)
                 let log = try instance.run("log", "kernel", "--data", instance.data).out
                 for part in [
-                    "quitter did not start", "quitter does not start", "exit 3", "no luck today",
+                    "the device quitter", ") did not start: ", ") does not start: ", "exit 3",
+                    "no luck today",
                 ] {
                     #expect(log.contains(part), "\(part) in \(log)")
                 }

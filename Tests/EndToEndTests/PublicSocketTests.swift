@@ -135,6 +135,14 @@ final class Stranger {
         _ = Glibc.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
     }
 
+    /// What the kernel says, as far as it is text; nil if it says nothing.
+    func heard(within seconds: Double) -> String? {
+        guard Wait.readable(descriptor, until: Clock.now + seconds) else { return nil }
+        var block = [UInt8](repeating: 0, count: 4_096)
+        let count = recv(descriptor, &block, block.count, 0)
+        return String(decoding: block.prefix(max(0, count)), as: UTF8.self)
+    }
+
     /// Whether the kernel ends the connection; what it says before is thrown away.
     func isCutOff(within seconds: Double) -> Bool {
         let deadline = Clock.now + seconds

@@ -167,7 +167,7 @@ extension EndToEnd {
 }
 
 /// What a terminal shows.
-private struct Screen {
+struct Screen {
     let text: String
 
     var top: Substring { text.prefix { $0 != "\n" } }
@@ -188,7 +188,7 @@ private struct Screen {
 }
 
 /// A terminal of 100 columns and 30 rows with a shell in it, on a tmux server of its own.
-private final class Tmux {
+final class Tmux {
     static let prompt = "outside$"
 
     private let instance: Instance

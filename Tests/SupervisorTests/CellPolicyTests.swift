@@ -45,7 +45,7 @@ import Testing
         Scenario(
             "for want of means it is started later",
             "\(again), ready, cell, clear, unspawned@3 EMFILE, tick 0.5, tick 0.6",
-            done: "cell 4", shown: "ready"),
+            done: "cell 3", shown: "ready"),
         Scenario(
             "a missing file is no cell",
             "\(again), ready, cell, clear, unspawned@3 ENOENT, wait 3", done: "no cell",

@@ -85,7 +85,11 @@ import Testing
         Scenario(
             "a missing file waits a second at least",
             "boot, clear, unspawned ENOENT, tick 0.9, tick 0.1",
-            done: "spawn 2", shown: "starting"),
+            done: "spawn 1", shown: "starting"),
+        Scenario(
+            "a start without a process takes no number",
+            "\(up), clear, die KILL, unspawned EMFILE, wait 1, unspawned EMFILE, wait 1, ready",
+            done: "spawn 2, spawn 2, spawn 2", shown: "ready"),
         Scenario(
             "a missing file is given up",
             "boot, unspawned ENOENT, wait 1, unspawned ENOENT, wait 1, unspawned ENOENT, wait 2, "

@@ -4,7 +4,7 @@ import Testing
 @testable import UnixSocket
 
 @LoopActor
-private final class Door: ListenerDelegate {
+final class Door: ListenerDelegate {
     var peers: [Peer] = []
     var connections: [Connection] = []
     var refusals: [SocketError] = []
@@ -20,6 +20,19 @@ private final class Door: ListenerDelegate {
 
     func listener(_ listener: Listener, refused peer: Peer?, because error: SocketError) {
         refusals.append(error)
+        gate.changed()
+    }
+
+    var losses: [SocketError] = []
+    var returns = 0
+
+    func listener(_ listener: Listener, lost error: SocketError) {
+        losses.append(error)
+        gate.changed()
+    }
+
+    func listenerReturned(_ listener: Listener) {
+        returns += 1
         gate.changed()
     }
 }

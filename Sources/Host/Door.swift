@@ -1,0 +1,102 @@
+import Control
+import Driver
+import Glibc
+import Supervisor
+import UnixSocket
+import Wire
+
+/// The bounds of the kernel's process.
+enum HouseLimits {
+    /// Clients that may be connected at once, if there are descriptors for them.
+    static let clients = 4_096
+    /// With descriptors for fewer of them the kernel does not start.
+    static let leastClients = 16
+    /// Nanoseconds in which a connection must say hello.
+    static let greeting: UInt64 = 10_000_000_000
+    /// Nanoseconds between two complaints about clients that were turned away.
+    static let complaintPause: UInt64 = 1_000_000_000
+}
+
+/// Why the kernel does not start.
+struct StartError: Error, CustomStringConvertible {
+    var description: String
+}
+
+/// How many clients there is room for, and what is said about the others.
+@LoopActor
+final class Door {
+    /// Clients at once.
+    let room: Int
+    private let descriptors: Int
+    private var saidAt: UInt64?
+    private var unsaid = 0
+
+    /// - Throws: `StartError` when the limit of descriptors does not even suffice for the devices.
+    init(devices: Int) throws(StartError) {
+        descriptors = DescriptorLimits.available
+        let reserve = DescriptorLimits.reserve(devices: devices)
+        let need = reserve + HouseLimits.leastClients
+        guard descriptors >= need else {
+            throw StartError(
+                description: "the limit of \(descriptors) open files is too small for \(devices) "
+                    + "devices, which need \(need); raise it with `ulimit -Hn \(need)` or more")
+        }
+        room = min(HouseLimits.clients, descriptors - reserve)
+    }
+
+    /// Tells a client why it is not let in, as an answer to its hello. What does not fit into the
+    /// empty buffer of a new socket is not waited for.
+    func turnAway(_ socket: borrowing OwnedDescriptor) {
+        let isFull = room == HouseLimits.clients
+        let message =
+            "\(room) clients are connected to this kernel, more are not let in: end one"
+            + (isFull ? "" : ", or start it with a limit of open files over \(descriptors)")
+        let writer = CBORWriter(capacity: 512)
+        writer.refused(code: KernelError.Code.overloaded.rawValue, message: message)
+        let bytes = writer.written
+        _ = send(
+            socket.number, bytes.baseAddress, bytes.count,
+            Int32(MSG_NOSIGNAL | MSG_DONTWAIT))
+        say("a client was turned away: \(room) are connected")
+    }
+
+    /// Complains, but not more than once a second however many come.
+    func say(_ line: String) {
+        let now = EventLoop.shared.now
+        if let saidAt, now - saidAt < HouseLimits.complaintPause {
+            unsaid += 1
+            return
+        }
+        complain(unsaid == 0 ? line : "\(line) (and \(unsaid) times before)")
+        saidAt = now
+        unsaid = 0
+    }
+}
+
+extension House: ListenerDelegate {
+    func listener(
+        _ listener: Listener, accepted socket: consuming OwnedDescriptor,
+        from peer: UnixSocket.Peer
+    ) {
+        guard clients.count < door.room else { return door.turnAway(socket) }
+        let driver = CableDriver(hub: hub, device: nil, incarnation: 0, pid: getpid())
+        let plug = Plug(socket, driver: driver, device: nil, incarnation: 0, house: self)
+        clients[ObjectIdentifier(plug)] = plug
+        let deadline = EventLoop.shared.now + HouseLimits.greeting
+        EventLoop.shared.schedule(at: deadline) { [weak plug] in plug?.endUnlessGreeted() }
+    }
+
+    func listener(
+        _ listener: Listener, refused peer: UnixSocket.Peer?, because error: SocketError
+    ) {
+        door.say("a connection was refused: \(error)")
+    }
+
+    func listener(_ listener: Listener, lost error: SocketError) {
+        complain("new clients do not find this kernel: \(error)")
+    }
+
+    func listenerReturned(_ listener: Listener) {
+        complain("the socket was removed and stands again: \(listener.path)")
+    }
+}

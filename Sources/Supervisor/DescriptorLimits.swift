@@ -1,0 +1,24 @@
+/// What the kernel keeps of its descriptors for itself and its devices, so that no number of
+/// connections can keep a device from being started again. Clients get what is left.
+package enum DescriptorLimits {
+    /// Of one process: its cable, its handle, its life line and two logs.
+    package static let process = 5
+    /// Processes of one device at a time: the one that serves, its successor, and the hub's cells.
+    package static let processes = 6
+    /// The log file of one device, and the next one while it is rotated.
+    package static let log = 2
+    /// A launch on top of what it leaves: the ends that the child gets, twice.
+    package static let launch = 16
+    /// Streams, loop, signals, socket, locks, the kernel's own log, a database of the system.
+    package static let kernel = 32
+
+    /// The descriptors that are not for clients.
+    package static func reserve(devices: Int) -> Int {
+        kernel + launch + devices * (process * processes + log)
+    }
+
+    /// The descriptors that this process may have; the soft limit is raised to the hard one.
+    package static var available: Int {
+        HostLimits.inherited.map { Int(clamping: $0.hard) } ?? 1_024
+    }
+}
