@@ -64,8 +64,11 @@ extension EndToEnd {
         }
 
         @Test func `a swap leaves no gap, and what does not start leaves the old one`() throws {
-            let fragile = ["fragile", "broken"]
-            let zoo = [Animal(name: "zoo", answers: ["echo", "gate"], behaviour: fragile)]
+            let broken = "/tmp/ce-broken-\(getpid())"
+            defer { unlink(broken) }
+            let zoo = [
+                Animal(name: "zoo", answers: ["echo", "gate"], behaviour: ["fragile", broken])
+            ]
             try Instance.with(zoo: zoo, reference: false) { instance in
                 let mark = "\(instance.folder)/mark"
                 let call = try instance.start(["call", "Zoo.gate", Value.text(mark).json()])
@@ -80,7 +83,7 @@ extension EndToEnd {
                 #expect(try call.finish().out == "\(old.pid)\n", "one attempt, on the old process")
                 try Wait.until("the old one goes") { !Proc.isAlive(old.pid) }
 
-                try Files.write("", to: "\(instance.folder)/broken")
+                try Files.write("", to: broken)
                 let failed = try instance.run("restart", "zoo", "--swap")
                 #expect(failed.status == 69, "\(failed)")
                 #expect(failed.err.contains("swap failed: exit 3"), "\(failed)")
