@@ -7,8 +7,12 @@ struct Binding: ~Copyable {
     private let path: SocketPath
     private let place: FilePlace
 
-    init(path: SocketPath, under lock: borrowing SocketLock) throws(SocketError) {
-        try Self.clear(path)
+    /// - Parameter waits: whether a server that is just being killed may be waited for, which
+    ///   blocks.
+    init(
+        path: SocketPath, under lock: borrowing SocketLock, waits: Bool
+    ) throws(SocketError) {
+        try Self.clear(path, waits: waits)
         let socket = try makeSocket()
         // The file takes its mode from the socket; 0600 whatever the mask is.
         guard fchmod(socket.number, 0o600) == 0,
@@ -32,7 +36,7 @@ struct Binding: ~Copyable {
     var isCurrent: Bool { FilePlace(path.socket) == place }
 
     /// Makes way for the new socket, but only over a dead one.
-    private static func clear(_ path: SocketPath) throws(SocketError) {
+    private static func clear(_ path: SocketPath, waits: Bool) throws(SocketError) {
         var status = stat()
         guard lstat(path.socket, &status) == 0 else {
             if errno == ENOENT { return }
@@ -43,7 +47,7 @@ struct Binding: ~Copyable {
                 .inTheWay, "the socket's place is taken by \(kind(of: path.socket))",
                 path: path.socket, advice: "remove it or choose another name")
         }
-        if let pid = path.probe() { throw path.inUse(by: pid) }
+        if let pid = waits ? path.lastingServer() : path.probe() { throw path.inUse(by: pid) }
         guard unlink(path.socket) == 0 || errno == ENOENT else {
             throw SocketError.system("cannot remove the dead socket", path: path.socket)
         }

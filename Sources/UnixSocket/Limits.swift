@@ -23,6 +23,9 @@ package enum SocketLimits {
     package static let backlog: Int32 = 128
     /// The times that a starting server tries to take a lock, 10 ms apart.
     package static let lockTries = 50
+    /// How long, in milliseconds, a starting server waits for one that answers still and may have
+    /// been killed a moment ago.
+    package static let dyingMilliseconds: Int32 = 200
     /// The times that a server whose socket is gone tries to put it back, each after twice the time
     /// of the one before; then it waits until its folder changes.
     package static let returnTries = 8

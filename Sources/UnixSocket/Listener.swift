@@ -43,7 +43,7 @@ package final class Listener: Watcher {
         self.path = path
         self.delegate = delegate
         let lock = try SocketLock(path: path, tries: SocketLimits.lockTries)
-        try enter(Binding(path: path, under: lock))
+        try enter(Binding(path: path, under: lock, waits: true))
         self.lock = consume lock
         keepUp()
     }

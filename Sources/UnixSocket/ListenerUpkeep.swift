@@ -83,7 +83,7 @@ extension Listener {
     private func bindAgain() throws(SocketError) {
         guard let held = lock.take() else { return }
         do throws(SocketError) {
-            try enter(Binding(path: path, under: held))
+            try enter(Binding(path: path, under: held, waits: false))
         } catch {
             lock = consume held
             throw error

@@ -34,7 +34,9 @@ struct SocketLock: ~Copyable {
                 throw SocketError.system("cannot lock", path: path.lock)
             }
             // A server that was just killed holds its lock a moment longer, and answers nobody.
-            if let server = path.probe() { throw path.inUse(by: server) }
+            if let server = tries > 0 ? path.lastingServer() : path.probe() {
+                throw path.inUse(by: server)
+            }
             guard left > 0 else { throw path.inUse(by: Self.recordedPID(file.number)) }
             left -= 1
             usleep(10_000)
@@ -102,6 +104,20 @@ extension SocketPath {
             return (try? Peer(of: socket.number))?.pid ?? 0
         }
         return errno == ECONNREFUSED || errno == ENOENT ? nil : 0
+    }
+
+    /// As `probe`, but a server that ends within a moment counts for none: the socket of a killed
+    /// process answers until the system has closed it.
+    func lastingServer() -> Int32? {
+        guard let pid = probe() else { return nil }
+        guard pid > 0 else { return pid }
+        let number = clx_pidfd_open(pid)
+        // It has been reaped since.
+        guard number >= 0 else { return probe() }
+        let handle = OwnedDescriptor(owning: number)
+        var event = pollfd(fd: handle.number, events: Int16(POLLIN), revents: 0)
+        guard poll(&event, 1, SocketLimits.dyingMilliseconds) > 0 else { return pid }
+        return probe()
     }
 
     func inUse(by pid: Int32) -> SocketError {

@@ -43,6 +43,19 @@ extension EndToEnd {
             }
         }
 
+        @Test func `a kernel starts right after the kill of the one before`() throws {
+            let instance = try Instance()
+            defer { instance.end() }
+            try instance.up()
+            for _ in 1...10 {
+                let old = instance.kernel
+                kill(old, SIGKILL)
+                try instance.up()
+                #expect(instance.kernel != old)
+            }
+            #expect(try instance.devices().allSatisfy { $0.state == "ready" })
+        }
+
         @Test func `a watch says that the kernel has gone`() throws {
             try Instance.with { instance in
                 let watch = try Watch(instance, "LibraryState")
