@@ -118,6 +118,8 @@ final class Visit {
     let symbol: SymbolSlot
     /// Seen time of the delivery, or of the last answer: the attempt's own time starts there.
     var since: UInt64
+    /// Seen time of the delivery.
+    let begun: UInt64
     /// What it asks is compared with the record.
     var replay: Bool
     /// The flow no longer wants its answer; seen time of the cancel.
@@ -132,6 +134,7 @@ final class Visit {
         self.peer = peer
         self.symbol = symbol
         self.since = since
+        begun = since
         self.replay = replay
     }
 }

@@ -263,6 +263,7 @@ extension Hub {
         guard let ending = flow.ending, !flow.ended else { return }
         if case .divert(let target, let value) = ending { return takeUp(flow, to: target, value) }
         flow.ended = true
+        if tracing { keep(flow, result(flow, ending)) }
         unlink(flow)
         if elders > 0 { leaveElders(flow) }
         switch flow.origin {

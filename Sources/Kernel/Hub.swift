@@ -51,6 +51,9 @@ package final class Hub {
     /// Devices of which two processes serve.
     var elders = 0
     var errors: [Value] = []
+    /// Asked at the end of each visit and flow: all that a trace costs while it is off.
+    var tracing = false
+    var trace = Trace()
     /// Answers that came from attempts which are over.
     package internal(set) var staleReplies = 0
 
@@ -68,6 +71,8 @@ package final class Hub {
         self.join = join
         declare(region: RegionSlot.devices, initial: .array([]), owned: true)
         declare(region: RegionSlot.errors, initial: .array([]), owned: true)
+        declare(region: RegionSlot.symbols, initial: .array([]), owned: true)
+        declare(region: RegionSlot.pipes, initial: .array([]), owned: true)
     }
 
     /// A turn of the loop begins: events until the next one happen now.
@@ -120,11 +125,15 @@ package final class Hub {
     }
 
     /// Binds one of the kernel's own symbols.
+    ///
+    /// - Parameter summary: one line that says what it is for.
     package func declare(
-        builtin name: String, _ answer: @escaping ([UInt8]) -> Result<[UInt8], KernelError>
+        builtin name: String, summary: String = "",
+        _ answer: @escaping ([UInt8]) -> Result<[UInt8], KernelError>
     ) {
         let slot = add(name, nil)
         slot.builtin = answer
+        slot.traits.summary = summary
         slot.known = true
     }
 
@@ -225,10 +234,16 @@ package final class Hub {
             announced.symbol.route = announced.route
             announced.symbol.known = true
         }
-        let names = Set(peer.announced.map(\.binding.name))
-        bindings.removeAll { names.contains($0.name) }
-        bindings += peer.announced.map(\.binding)
+        let announced = peer.announced.map(\.binding)
         peer.announced = []
+        // A restart announces what is known already, and is not held up by it.
+        let known = Dictionary(bindings.map { ($0.name, $0) }) { $1 }
+        guard announced.contains(where: { known[$0.name] != $0 }) else { return }
+        let names = Set(announced.map(\.name))
+        bindings.removeAll { names.contains($0.name) }
+        bindings += announced
+        showSymbols()
+        showPipes()
     }
 
     /// The places of its closures follow each other as `RouteDescriptor.closures` lists them.

@@ -133,7 +133,7 @@ extension Binding {
 }
 
 /// How a device answers one symbol, as it announces it.
-package struct Binding: Sendable {
+package struct Binding: Sendable, Equatable {
     package var name: String
     package var traits: Traits
     /// The stages of a pipe; nil for a handler.

@@ -167,6 +167,7 @@ extension Hub {
         if record.entries.contains(where: \.effect) {
             if flow.last {
                 remove(visit.number, from: visit.peer)
+                if tracing { keep(forgotten: visit, of: flow) }
                 flow.visit = nil
                 visit.peer.cable.cancel(visit: visit.number)
                 lose(finallyOf: flow, "its repeat asked for other things than before")

@@ -43,6 +43,7 @@ extension Hub {
     private func forget(_ flow: Flow, _ visit: Visit) {
         remove(visit.number, from: visit.peer)
         touch(flow, visit)
+        if tracing { keep(forgotten: visit, of: flow) }
         flow.visit = nil
         if flow.last { lose(finallyOf: flow, "it took all of its time") } else { close(flow) }
     }

@@ -124,6 +124,7 @@ extension Hub {
                 digest: Digest.of(flow.value))
         }
         touch(flow, visit)
+        if tracing { keep(flow, visit, verb) }
         flow.visit = nil
         if flow.last {
             guard case .fail(let error) = verb else { return end(flow) }
@@ -183,6 +184,7 @@ extension Hub {
         for flow in peer.visits.newestFirst {
             guard let visit = flow.visit else { continue }
             remove(visit.number, from: peer)
+            if tracing { keep(flow, visit, nil) }
             flow.visit = nil
             let started = visit.number <= begun
             if started { touch(flow, visit) }

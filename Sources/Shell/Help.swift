@@ -40,12 +40,23 @@ enum Help {
         Entry(
             verb: "doctor", usage: "[--devices DIR] [--data DIR] [--json]",
             text: "looks for what is wrong with this machine, the devices and the kernel"),
+        Entry(
+            verb: "trace", usage: "[--follow] [--chrome FILE] [--payloads] [--json]",
+            text: "prints the flows that ran as trees; --follow prints each as it ends"),
+        Entry(
+            verb: "graph", usage: "[--format mermaid|dot|json]",
+            text: "draws every pipe that is bound, from the running kernel"),
+        Entry(
+            verb: "symbols", usage: "[--json]", text: "lists what can be called, and who answers"),
+        Entry(
+            verb: "describe", usage: "SYMBOL [--json]",
+            text: "says what a symbol promises, and what its pipe is made of"),
         Entry(verb: "errors", usage: "[--json]", text: "lists what went wrong with nobody waiting"),
     ]
 
     /// Verbs of the design that this build answers with `unsupported`.
     static let unsupported = [
-        "history", "follow", "trace", "graph", "symbols", "describe", "new", "cancel",
+        "history", "follow", "new", "cancel",
     ]
 
     static var all: String {

@@ -14,6 +14,10 @@ enum Verbs {
         case "buffer": try await buffer(arguments)
         case "kill", "restart", "stop", "start": try await Operating.run(arguments)
         case "log": try await LogVerb.run(arguments)
+        case "trace": try await TraceVerb.run(arguments)
+        case "graph": try await WiringVerbs.graph(arguments)
+        case "symbols": try await WiringVerbs.symbols(arguments)
+        case "describe": try await WiringVerbs.describe(arguments)
         case "doctor": return try await Doctor.run(arguments)
         case "down": try await down(arguments)
         case let verb where Help.unsupported.contains(verb):
@@ -31,7 +35,7 @@ enum Verbs {
     }
 
     /// The value of a region now.
-    private static func region(
+    static func region(
         _ name: String, _ arguments: Arguments
     ) async throws -> (revision: Revision, value: Value) {
         let kernel = try await connect(arguments)
