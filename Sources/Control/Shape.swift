@@ -21,7 +21,8 @@ public enum Shape {
 
     /// Whether a value of one shape may stand where the other is expected.
     public static func fits(_ actual: String, _ expected: String) -> Bool {
-        actual == expected || actual.contains(unknown) || expected.contains(unknown)
+        actual == expected || actual.isEmpty || expected.isEmpty
+            || actual.contains(unknown) || expected.contains(unknown)
     }
 
     /// Fits everything.
