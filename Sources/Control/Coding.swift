@@ -22,8 +22,9 @@ public protocol Coding: Sendable {
 
 /// How values of one type travel. A witness, because tuples and `Void` are not `Codable`.
 public struct Coder<T>: Sendable {
-    /// The name of the type, for people. Not part of any comparison between builds.
-    public let shape: String
+    /// The structure of the type; see `Shape`.
+    public var shape: String { describe() }
+    private let describe: @Sendable () -> String
     /// Makes bytes of a value.
     public let encode: @Sendable (T, any Coding) throws -> [UInt8]
     /// Makes a value of bytes.
@@ -31,10 +32,11 @@ public struct Coder<T>: Sendable {
 
     /// A coder of its parts.
     public init(
-        shape: String, encode: @escaping @Sendable (T, any Coding) throws -> [UInt8],
+        shape: @escaping @autoclosure @Sendable () -> String,
+        encode: @escaping @Sendable (T, any Coding) throws -> [UInt8],
         decode: @escaping @Sendable ([UInt8], any Coding) throws -> T
     ) {
-        self.shape = shape
+        describe = shape
         self.encode = encode
         self.decode = decode
     }
@@ -44,7 +46,7 @@ extension Coder where T: Codable & SendableMetatype {
     /// The coder of a `Codable` type.
     public static var codable: Self {
         Coder(
-            shape: "\(T.self)", encode: { try $1.encode($0) },
+            shape: Shape.of(T.self), encode: { try $1.encode($0) },
             decode: { try $1.decode(T.self, from: $0) })
     }
 }
@@ -52,18 +54,19 @@ extension Coder where T: Codable & SendableMetatype {
 extension Coder where T == Void {
     /// The coder of nothing.
     public static var void: Self {
-        Coder(shape: "Void", encode: { $1.void }, decode: { _, _ in })
+        Coder(shape: "()", encode: { $1.void }, decode: { _, _ in })
     }
 }
 
 extension Coder {
     /// The coder of what the branches of a fork give.
     static func pack<each N>(_ coder: repeat Coder<each N>) -> Coder where T == (repeat each N) {
-        var shapes: [String] = []
-        repeat shapes.append((each coder).shape)
+        var all: [@Sendable () -> String] = []
+        repeat all.append((each coder).describe)
+        let shapes = all
         let count = shapes.count
         return Coder(
-            shape: "(\(shapes.joined(separator: ", ")))",
+            shape: "(\(shapes.map { $0() }.joined(separator: ", ")))",
             encode: { values, coding in
                 var parts: [[UInt8]] = []
                 repeat parts.append(try (each coder).encode(each values, coding))
@@ -81,7 +84,7 @@ extension Coder {
     /// The coder of what branches of one type give.
     static func list<N>(_ coders: [Coder<N>]) -> Coder where T == [N] {
         Coder(
-            shape: "[\(coders.first?.shape ?? "\(N.self)")]",
+            shape: "[\(coders.first?.shape ?? "_")]",
             encode: { values, coding in
                 coding.join(try zip(coders, values).map { try $0.encode($1, coding) })
             },

@@ -23,7 +23,7 @@ public struct StageDescriptor: Sendable, Hashable {
     public var symbol: String?
     /// What the closures of this visit are, for people: `map`, `adapt`, `verb`, `effect`.
     public var notes: [String]
-    /// The name of the type that leaves the stage, for people.
+    /// The shape of what leaves the stage.
     public var shape: String
     /// Where the stage was written.
     public var file: String
@@ -53,11 +53,14 @@ public struct RouteDescriptor: Sendable, Hashable {
     public var stages: [StageDescriptor]
     /// Whether a closure runs at every end of it.
     public var last: Bool
+    /// The shape of what it gives.
+    public var gives: String
 
     /// A descriptor of its parts.
-    public init(stages: [StageDescriptor], last: Bool) {
+    public init(stages: [StageDescriptor], last: Bool, gives: String = "") {
         self.stages = stages
         self.last = last
+        self.gives = gives
     }
 
     /// The names of its closures when the route is bound under `owner`, in the order in which both
@@ -114,10 +117,12 @@ public struct SealedRoute: Sendable {
     public let stages: [Stage]
     /// The stage that runs at every end of a flow, failure and cancellation included.
     public let last: Stage?
+    /// The shape of what it gives; empty: whatever it is.
+    public var gives: String
 
     /// What is announced of it.
     public var descriptor: RouteDescriptor {
-        RouteDescriptor(stages: stages.map(\.descriptor), last: last != nil)
+        RouteDescriptor(stages: stages.map(\.descriptor), last: last != nil, gives: gives)
     }
 
     /// The code of its closures, in the order of `RouteDescriptor.closures(of:)`.
@@ -141,5 +146,5 @@ public struct Pipe<Request, Output>: Sendable {
     public let output: Coder<Output>
 
     /// The route without its types.
-    public var route: SealedRoute { SealedRoute(stages: stages, last: last) }
+    public var route: SealedRoute { SealedRoute(stages: stages, last: last, gives: output.shape) }
 }

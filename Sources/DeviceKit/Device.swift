@@ -78,7 +78,8 @@ public final class Bindings {
     ) {
         announcements.append(
             Hello.Announcement(
-                name: symbol.name, traits: symbol.traits, stages: nil, last: false))
+                name: symbol.name, traits: symbol.traits, stages: nil, last: false,
+                takes: symbol.payload.shape, gives: symbol.output.shape))
         bodies.append(
             .task { kernel, bytes, coding in
                 let payload: P
@@ -99,7 +100,8 @@ public final class Bindings {
     ) {
         announcements.append(
             Hello.Announcement(
-                name: symbol.name, traits: symbol.traits, stages: nil, last: false))
+                name: symbol.name, traits: symbol.traits, stages: nil, last: false,
+                takes: symbol.payload.shape, gives: symbol.output.shape))
         bodies.append(
             .function { bytes, coding in
                 let payload: P
@@ -117,7 +119,7 @@ public final class Bindings {
         announcements.append(
             Hello.Announcement(
                 name: symbol.name, traits: symbol.traits, stages: pipe.stages.map(\.descriptor),
-                last: pipe.last != nil))
+                last: pipe.last != nil, takes: symbol.payload.shape, gives: symbol.output.shape))
         let name = symbol.name
         bodies.append(
             .function { _, _ in

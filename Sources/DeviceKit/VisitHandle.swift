@@ -19,7 +19,9 @@ struct VisitHandle: Handle {
     }
 
     func run<P, O>(_ pipe: Pipe<P, O>, _ payload: P) async throws {
-        _ = try await ask(.run(pipe.route, try encode(payload, pipe.request, "a pipe")))
+        var route = pipe.route
+        route.gives = ""
+        _ = try await ask(.run(route, try encode(payload, pipe.request, "a pipe")))
     }
 
     func dispatch<P, O>(_ symbol: Symbol<P, O>, _ payload: P) async throws {

@@ -276,7 +276,9 @@ package final class CableDriver {
             name: device?.name ?? hello.name)
         if device != nil {
             let bindings = (hello.bindings ?? []).map {
-                Binding(name: $0.name, traits: $0.traits, stages: $0.stages, last: $0.last)
+                Binding(
+                    name: $0.name, traits: $0.traits, stages: $0.stages, last: $0.last,
+                    takes: $0.takes, gives: $0.gives)
             }
             do {
                 try hub.announce(peer, bindings)

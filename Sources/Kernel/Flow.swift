@@ -40,6 +40,8 @@ final class Flow {
     var entered: SymbolSlot
     /// Nil until the device has said how it answers the symbol.
     var route: Route?
+    /// The shape of what it must give; empty while nobody knows, or for whom it does not matter.
+    var gives = ""
     var request: [UInt8]
     /// Bytes that count for who sent the request, whatever it becomes.
     let size: Int

@@ -73,13 +73,24 @@ extension Hub {
         flow.began = seen
         due = min(due, flow.deadline)
         flow.route = route
+        flow.gives = route.gives
         advance(flow)
     }
 
     private func enter(_ flow: Flow) {
         guard flow.entered.known else { return queue(flow, for: flow.entered) }
-        flow.route = flow.entered.route
+        take(flow.entered.route, flow)
         advance(flow)
+    }
+
+    /// What its first route gives is what the flow gives, wherever it is sent. Nobody waits for what
+    /// a command gives.
+    private func take(_ route: Route, _ flow: Flow) {
+        flow.route = route
+        if flow.entered === flow.symbol {
+            if case .command = flow.origin { return }
+            flow.gives = route.gives
+        }
     }
 
     /// The device has said how it answers the symbol of a flow that waited for it.
@@ -90,7 +101,7 @@ extension Hub {
             flow.limit = flow.deadline
             due = min(due, flow.deadline)
         }
-        flow.route = flow.entered.route
+        take(flow.entered.route, flow)
         advance(flow)
     }
 
@@ -172,22 +183,47 @@ extension Hub {
             flow.position += 1
             flow.forgetStage()
             advance(flow)
-        case .abort(let value): finish(flow, .success(value))
-        case .divert(let name, let value): divert(flow, to: name, value)
+        case .abort(let value, let shape):
+            guard Shape.fits(shape, flow.gives) else {
+                return finish(flow, .failure(mismatch(flow, "aborts with", shape)))
+            }
+            finish(flow, .success(value))
+        case .divert(let name, let value, let shape): divert(flow, to: name, value, shape)
         case .fail(let error): finish(flow, .failure(error))
         }
     }
 
     /// The flow leaves its route for that of a symbol; the `finally` of the one it leaves runs
     /// first.
-    private func divert(_ flow: Flow, to name: String, _ value: [UInt8]) {
+    private func divert(_ flow: Flow, to name: String, _ value: [UInt8], _ shape: String) {
         guard let target = symbol(name) else { return finish(flow, .failure(Hub.unbound(name))) }
         if let device = stageSymbol(flow)?.device, !device.mayCall(name) {
             let error = KernelError(
                 .denied, "the manifest of \(device.name) does not grant diverting to \(name)")
             return finish(flow, .failure(error))
         }
+        guard Shape.fits(target.gives, flow.gives) else {
+            return finish(
+                flow, .failure(mismatch(flow, "diverts to \(name), which gives", target.gives)))
+        }
+        guard Shape.fits(shape, target.takes) else {
+            let error = KernelError(
+                .composeTypeMismatch,
+                "\(stageName(flow)) diverts to \(name) with \(shape); it takes \(target.takes)")
+            return finish(flow, .failure(error))
+        }
         finish(flow, .divert(target, value))
+    }
+
+    private func mismatch(_ flow: Flow, _ what: String, _ shape: String) -> KernelError {
+        KernelError(
+            .composeTypeMismatch,
+            "\(stageName(flow)) \(what) \(shape); the flow of \(flow.symbol.name) gives "
+                + "\(flow.gives)")
+    }
+
+    private func stageName(_ flow: Flow) -> String {
+        stageSymbol(flow)?.name ?? flow.symbol.name
     }
 
     private func takeUp(_ flow: Flow, to target: SymbolSlot, _ value: [UInt8]) {

@@ -223,7 +223,7 @@ package final class Hub {
         place(slot, peer)
         let route =
             binding.route.map { self.route(of: $0, binding, slot, $0.signature, peer) }
-            ?? Route([.pipe(slot)], last: nil)
+            ?? Route([.pipe(slot)], last: nil, gives: binding.gives)
         return Peer.Announced(symbol: slot, binding: binding, route: route)
     }
 
@@ -231,6 +231,8 @@ package final class Hub {
     private func adopt(_ peer: Peer) {
         for announced in peer.announced {
             announced.symbol.traits = announced.binding.traits
+            announced.symbol.takes = announced.binding.takes
+            announced.symbol.gives = announced.binding.gives
             announced.symbol.route = announced.route
             announced.symbol.known = true
         }
@@ -273,7 +275,7 @@ package final class Hub {
             }
         }
         let last = descriptor.last ? closure("finally") : nil
-        return Route(stages, last: last)
+        return Route(stages, last: last, gives: descriptor.gives)
     }
 
     /// The anonymous symbol of a closure; closures are replayable unless the pipe says otherwise.

@@ -10,6 +10,9 @@ package final class SymbolSlot {
     var builtin: (([UInt8]) -> Result<[UInt8], KernelError>)?
     /// As announced by the device; the defaults until then.
     package internal(set) var traits = Traits()
+    /// The shapes of payload and output, as announced.
+    package internal(set) var takes = ""
+    package internal(set) var gives = ""
     /// Whether the device has announced how it answers.
     var known = false
     /// The question that runs the pipe of which this is a closure; nil for every announced symbol.
@@ -118,8 +121,11 @@ final class Route {
 
     let stages: [Stage]
     let last: SymbolSlot?
+    /// The shape of what it gives.
+    let gives: String
 
-    init(_ stages: [Stage], last: SymbolSlot?) {
+    init(_ stages: [Stage], last: SymbolSlot?, gives: String = "") {
+        self.gives = gives
         self.stages = stages
         self.last = last
     }
@@ -128,7 +134,7 @@ final class Route {
 extension Binding {
     /// The route of a pipe; nil for a handler.
     package var route: RouteDescriptor? {
-        stages.map { RouteDescriptor(stages: $0, last: last) }
+        stages.map { RouteDescriptor(stages: $0, last: last, gives: gives) }
     }
 }
 
@@ -140,8 +146,16 @@ package struct Binding: Sendable, Equatable {
     package var stages: [StageDescriptor]?
     /// Whether the pipe has a `finally`.
     package var last: Bool
+    /// The shapes of payload and output; empty when they are not told.
+    package var takes: String
+    package var gives: String
 
-    package init(name: String, traits: Traits, stages: [StageDescriptor]?, last: Bool) {
+    package init(
+        name: String, traits: Traits, stages: [StageDescriptor]?, last: Bool, takes: String = "",
+        gives: String = ""
+    ) {
+        self.takes = takes
+        self.gives = gives
         self.name = name
         self.traits = traits
         self.stages = stages

@@ -61,7 +61,7 @@ extension Hub {
                 stages.append(.fork(branches))
             }
         }
-        return Route(stages, last: descriptor.last ? next() : nil)
+        return Route(stages, last: descriptor.last ? next() : nil, gives: descriptor.gives)
     }
 
     /// The closure goes to the process in which its handler has asked for the pipe.

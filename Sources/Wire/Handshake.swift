@@ -19,8 +19,16 @@ package struct Hello {
         package var traits: Traits
         package var stages: [StageDescriptor]?
         package var last: Bool
+        /// The shapes of payload and output; empty when they are not told.
+        package var takes: String
+        package var gives: String
 
-        package init(name: String, traits: Traits, stages: [StageDescriptor]?, last: Bool) {
+        package init(
+            name: String, traits: Traits, stages: [StageDescriptor]?, last: Bool,
+            takes: String = "", gives: String = ""
+        ) {
+            self.takes = takes
+            self.gives = gives
             self.name = name
             self.traits = traits
             self.stages = stages
@@ -74,6 +82,8 @@ extension Hello.Announcement {
             lane: value["lane"]?.text, summary: value["summary"]?.text ?? "", attempt: attempt,
             deadline: deadline)
         last = value["finally"]?.bool ?? false
+        takes = value["takes"]?.text ?? ""
+        gives = value["gives"]?.text ?? ""
         guard let list = value["stages"]?.array else {
             stages = nil
             return
@@ -89,6 +99,8 @@ extension Hello.Announcement {
             "attempt": .int(Int64(traits.attempt)), "deadline": .int(Int64(traits.deadline)),
             "finally": .bool(last),
         ]
+        if !takes.isEmpty { map["takes"] = .text(takes) }
+        if !gives.isEmpty { map["gives"] = .text(gives) }
         if let replay = traits.replay { map["replay"] = .text(replay.rawValue) }
         if let lane = traits.lane { map["lane"] = .text(lane) }
         if let stages { map["stages"] = .array(stages.map(\.value)) }
@@ -132,11 +144,17 @@ extension RouteDescriptor {
         for stage in value["stages"]?.array ?? [] {
             stages.append(try StageDescriptor(value: stage, depth: depth))
         }
-        self.init(stages: stages, last: value["finally"]?.bool ?? false)
+        self.init(
+            stages: stages, last: value["finally"]?.bool ?? false,
+            gives: value["gives"]?.text ?? "")
     }
 
     package var value: Value {
-        .map(["stages": .array(stages.map(\.value)), "finally": .bool(last)])
+        var map: [String: Value] = [
+            "stages": .array(stages.map(\.value)), "finally": .bool(last),
+        ]
+        if !gives.isEmpty { map["gives"] = .text(gives) }
+        return .map(map)
     }
 }
 

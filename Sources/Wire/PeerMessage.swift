@@ -62,7 +62,8 @@ package enum PeerMessage {
         case .ready, .drained: 0
         case .hello, .cancel, .unfollow, .parked, .ping, .pong: 1
         case .name, .follow: 2
-        case .returned(_, .divert), .dispatch, .note, .askRun, .askDispatch: 4
+        case .returned(_, .divert): 5
+        case .returned(_, .abort), .dispatch, .note, .askRun, .askDispatch: 4
         case .returned, .askCommit: 3
         case .call, .askCall: 5
         }
@@ -141,8 +142,8 @@ extension CBORReader {
     mutating func verb() throws -> EncodedVerb {
         switch try uint() {
         case 0: return .next([UInt8](try bytes()))
-        case 1: return .abort([UInt8](try bytes()))
-        case 2: return .divert(try name(), [UInt8](try bytes()))
+        case 1: return .abort([UInt8](try bytes()), shape: try text())
+        case 2: return .divert(try name(), [UInt8](try bytes()), shape: try text())
         case 3: return .fail(try error())
         default: throw WireError.field("verb")
         }
@@ -235,18 +236,20 @@ extension CBORWriter {
                 $0.uint(0)
                 $0.bytes(bytes)
             }
-        case .abort(let bytes):
-            frame(.returned, 3) {
+        case .abort(let bytes, let shape):
+            frame(.returned, 4) {
                 $0.uint(visit)
                 $0.uint(1)
                 $0.bytes(bytes)
+                $0.text(shape)
             }
-        case .divert(let name, let bytes):
-            frame(.returned, 4) {
+        case .divert(let name, let bytes, let shape):
+            frame(.returned, 5) {
                 $0.uint(visit)
                 $0.uint(2)
                 $0.text(name)
                 $0.bytes(bytes)
+                $0.text(shape)
             }
         case .fail(let error):
             frame(.returned, 3) {

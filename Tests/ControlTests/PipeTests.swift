@@ -94,7 +94,7 @@ import Testing
         let pipe = pipeline(Int.self).pipe(Self.text).withRequest().map { "\($0.0)/\($0.1)" }
             .seal()
         #expect(try await pipe.run(2, "4|four")?.text == "next 4/four")
-        #expect(pipe.stages[1].descriptor.shape == "(Int, String)")
+        #expect(pipe.stages[1].descriptor.shape == "(int, text)")
     }
 
     @Test func `a finally stands apart and has no value`() async throws {

@@ -78,8 +78,8 @@ extension EncodedVerb {
     var text: String {
         switch self {
         case .next(let bytes): "next \(String(decoding: bytes, as: UTF8.self))"
-        case .abort(let bytes): "abort \(String(decoding: bytes, as: UTF8.self))"
-        case .divert(let name, let bytes):
+        case .abort(let bytes, _): "abort \(String(decoding: bytes, as: UTF8.self))"
+        case .divert(let name, let bytes, _):
             "divert \(name) \(String(decoding: bytes, as: UTF8.self))"
         case .fail(let error): "fail \(error.code.rawValue)"
         }

@@ -86,6 +86,8 @@ enum Pipes {
             case "abort": .abort("early")
             case "fail": .fail(KernelError(KernelError.Code(rawValue: "zooFailed"), text))
             case "divert": .divert(to: Zoo.twice, text)
+            case "number": .abort(7)
+            case "astray": .divert(to: Zoo.length, text)
             default: .next(text)
             }
         }

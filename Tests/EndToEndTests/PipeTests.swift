@@ -40,8 +40,13 @@ extension EndToEnd {
                 }
                 let failed = try instance.run("call", "Zoo.ends", "\"fail\"")
                 #expect(failed.err.contains("zooFailed"), "\(failed)")
+                for text in ["number", "astray"] {
+                    let outcome = try instance.run("call", "Zoo.ends", "\"\(text)\"")
+                    #expect(outcome.err.contains("composeTypeMismatch"), "\(outcome)")
+                    #expect(outcome.err.contains("int; the flow of Zoo.ends gives text"))
+                }
                 // Each flow along the pipe with a finally has ended in it once.
-                #expect(try instance.json("buffer", "ZooState")["value"]?["count"]?.int == 4)
+                #expect(try instance.json("buffer", "ZooState")["value"]?["count"]?.int == 6)
             }
         }
 

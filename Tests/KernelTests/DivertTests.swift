@@ -108,4 +108,44 @@ import Testing
         compute.answer(try compute.take("Compute.double"), "4")
         #expect(call.end == "4")
     }
+
+    /// What a stage says, and whether the flow, which gives a number, takes it.
+    static let shapes: [(verb: EncodedVerb, fits: Bool)] = [
+        (.abort([], shape: "int"), true), (.abort([], shape: "text"), false),
+        (.abort([], shape: "{_}"), true), (.abort([]), true),
+        (.divert("Compute.other", [], shape: "text"), true),
+        (.divert("Compute.other", [], shape: "int"), false),
+        (.divert("Compute.double", [], shape: "text"), false),
+    ]
+
+    @Test(arguments: 0..<shapes.count)
+    func `a flow gives what it was to give, or ends by name`(_ index: Int) throws {
+        let (verb, fits) = Self.shapes[index]
+        let house = try TestHouse()
+        let compute = try TestProcess(
+            house, house.computeSlot,
+            bindings: [
+                Binding(
+                    name: "Compute.double", traits: .replayable, stages: nil, last: false,
+                    takes: "text", gives: "text"),
+                Binding(
+                    name: "Compute.other", traits: .replayable, stages: nil, last: false,
+                    takes: "text", gives: "int"),
+            ])
+        let circuit = try house.circuit(stages: [.stage(.closure)], gives: "int")
+        for isCommand in [false, true] {
+            let call =
+                isCommand
+                ? house.client.dispatch(TestHouse.pipe) : house.client.call(TestHouse.pipe)
+            circuit.answer(try circuit.take("Circuit.pipe#0"), verb)
+            if let visit = compute.cable.visits.first {
+                compute.answer(try compute.take(compute.names[visit.symbol]), "end")
+            }
+            // Nobody waits for what a command gives; what its stage takes still counts.
+            guard !isCommand else { continue }
+            #expect((call.error?.code == .composeTypeMismatch) == !fits, "\(call.end ?? "")")
+            if !fits { #expect(call.error?.message.contains("Circuit.pipe#0") == true) }
+        }
+        #expect(house.hub.liveFlows == 0)
+    }
 }

@@ -55,13 +55,14 @@ final class TestHouse {
 
     func circuit(
         stages: [StageDescriptor] = [], finally last: Bool = false,
-        _ traits: Traits = .replayable, isCell: Bool = false
+        _ traits: Traits = .replayable, isCell: Bool = false, gives: String = ""
     ) throws -> TestProcess {
         try TestProcess(
             self, circuitSlot,
             bindings: [
                 .handler("Circuit.work", .replayable), .handler("Circuit.other", .replayable),
-                Binding(name: TestHouse.pipe, traits: traits, stages: stages, last: last),
+                Binding(
+                    name: TestHouse.pipe, traits: traits, stages: stages, last: last, gives: gives),
             ], isCell: isCell)
     }
 
