@@ -43,11 +43,14 @@ public struct PipeBuilder<Request, Cursor>: Sendable {
     }
 
     /// A stage that decides: it says with a verb how the flow goes on.
+    ///
+    /// - Parameter diverts: names of the symbols to which it may divert, for the wiring graph. The
+    ///   kernel refuses a device that names one which nobody provides, or that it may not call.
     public func pipe<N: Codable & Sendable>(
-        to type: N.Type, file: String = #fileID, line: UInt = #line,
+        to type: N.Type, diverts: [String] = [], file: String = #fileID, line: UInt = #line,
         _ decide: @escaping @Sendable (any Handle, Cursor) async throws -> Verb<N>
     ) -> PipeBuilder<Request, N> {
-        closure("verb", file, line, .codable, decide)
+        closure("verb", file, line, .codable, diverts, decide)
     }
 
     /// The value is shown to a symbol and stays.
@@ -151,6 +154,7 @@ public struct PipeBuilder<Request, Cursor>: Sendable {
     /// Adds a closure; one that follows another closure becomes part of its visit.
     private func closure<N>(
         _ note: String, _ file: String, _ line: UInt, _ output: Coder<N>,
+        _ diverts: [String] = [],
         _ body: @escaping @Sendable (any Handle, Cursor) async throws -> Verb<N>
     ) -> PipeBuilder<Request, N> {
         let input = cursor
@@ -161,11 +165,12 @@ public struct PipeBuilder<Request, Cursor>: Sendable {
         guard let before = stages.last, let earlier = before.body else {
             let descriptor = StageDescriptor(
                 kind: note == "effect" ? .effect : .closure, symbol: nil, notes: [note],
-                shape: output.shape, file: file, line: line)
+                shape: output.shape, file: file, line: line, diverts: diverts)
             return adding(Stage(descriptor: descriptor, body: step), output)
         }
         var merged = before
         merged.descriptor.notes.append(note)
+        merged.descriptor.diverts += diverts
         merged.descriptor.shape = output.shape
         if note != "effect" { merged.descriptor.kind = .closure }
         merged.body = { kernel, bytes, coding in

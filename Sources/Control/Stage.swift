@@ -31,11 +31,13 @@ public struct StageDescriptor: Sendable, Hashable {
     public var line: UInt
     /// The routes of a fork; empty for every other stage.
     public var branches: [RouteDescriptor] = []
+    /// The symbols to which a closure says that it may divert.
+    public var diverts: [String] = []
 
     /// A descriptor of its parts.
     public init(
         kind: Kind, symbol: String?, notes: [String], shape: String, file: String, line: UInt,
-        branches: [RouteDescriptor] = []
+        branches: [RouteDescriptor] = [], diverts: [String] = []
     ) {
         self.kind = kind
         self.symbol = symbol
@@ -44,6 +46,7 @@ public struct StageDescriptor: Sendable, Hashable {
         self.file = file
         self.line = line
         self.branches = branches
+        self.diverts = diverts
     }
 }
 

@@ -205,15 +205,21 @@ package final class Hub {
     ) throws(KernelError) {
         for stage in route.stages {
             for branch in stage.branches { try check(branch, owner, device) }
+            for name in stage.diverts { try check(name, owner, device) }
             guard stage.kind == .pipe || stage.kind == .tap else { continue }
-            guard let name = stage.symbol, symbol(name) != nil else {
-                throw KernelError(
-                    .unbound, "\(owner): no manifest provides \(stage.symbol ?? "a stage")")
-            }
-            guard device.mayCall(name) else {
-                throw KernelError(
-                    .denied, "\(owner): the manifest of \(device.name) may not call \(name)")
-            }
+            try check(stage.symbol ?? "a stage", owner, device)
+        }
+    }
+
+    private func check(
+        _ name: String, _ owner: String, _ device: DeviceSlot
+    ) throws(KernelError) {
+        guard symbol(name) != nil else {
+            throw KernelError(.unbound, "\(owner): no manifest provides \(name)")
+        }
+        guard device.mayCall(name) else {
+            throw KernelError(
+                .denied, "\(owner): the manifest of \(device.name) may not call \(name)")
         }
     }
 

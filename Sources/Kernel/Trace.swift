@@ -129,7 +129,7 @@ extension Hub {
         switch verb {
         case .next: end = .next
         case .abort: end = .abort
-        case .divert(let name, _): (end, target) = (.divert, name)
+        case .divert(let name, _, _): (end, target) = (.divert, name)
         case .fail(let error): (end, failure) = (.fail, error)
         case nil: break
         }

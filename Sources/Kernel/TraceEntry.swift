@@ -103,11 +103,11 @@ extension TraceEntry {
         if let error {
             map["code"] = .text(error.code.rawValue)
             map["message"] = .text(error.message)
-            map["outcome"] = .text("\(error.outcome)")
         }
         switch subject {
         case .flow(let flow):
             map["kind"] = "flow"
+            if let error { map["outcome"] = .text("\(error.outcome)") }
             map["origin"] = .text(flow.origin.rawValue)
             map["parent"] = flow.parent.map(name) ?? .null
             if flow.parent != nil { map["under"] = .int(Int64(flow.under)) }

@@ -20,6 +20,8 @@ extension Hub {
             map["symbol"] = .text(binding.name)
             map["device"] = symbols[binding.name]?.device.map { .text($0.name) } ?? .null
             map["summary"] = .text(binding.traits.summary)
+            map["takes"] = .text(binding.takes)
+            map["gives"] = .text(binding.gives)
             return .map(map)
         }
         set(region: RegionSlot.pipes, .array(rows))
@@ -43,6 +45,7 @@ extension Hub {
             "shape": .text(stage.shape), "file": .text(stage.file),
             "line": .int(Int64(clamping: stage.line)),
         ]
+        if !stage.diverts.isEmpty { map["diverts"] = .array(stage.diverts.map(Value.text)) }
         switch stage.kind {
         case .pipe, .tap: map["symbol"] = stage.symbol.map(Value.text) ?? .null
         case .closure, .effect: map["symbol"] = .text(place)
@@ -66,6 +69,7 @@ extension SymbolSlot {
             "name": .text(name), "device": device.map { .text($0.name) } ?? .null,
             "kind": known ? .text(kind) : .null, "summary": .text(traits.summary),
             "replay": builtin == nil ? .text(replay.rawValue) : .null,
+            "takes": .text(takes), "gives": .text(gives),
             "lane": traits.lane.map(Value.text) ?? .null,
             "attempt": builtin == nil ? .int(Int64(traits.attempt)) : .null,
             "deadline": builtin == nil ? .int(Int64(traits.deadline)) : .null,

@@ -35,8 +35,16 @@ struct PipeGraph {
         var from: String
         var to: String
         var kind: Kind
-        /// The type of the value, where it is known.
+        /// The shape of the value, where it is known.
         var label: String
+
+        init(from: String, to: String, kind: Kind, label: String) {
+            self.from = from
+            self.to = to
+            self.kind = kind
+            let isLong = label.count > PipeGraph.longestLabel
+            self.label = isLong ? label.prefix(PipeGraph.longestLabel - 1) + "…" : label
+        }
     }
 
     /// One pipe: its nodes stand together.
@@ -46,6 +54,9 @@ struct PipeGraph {
         var nodes: [Node]
         var edges: [Edge]
     }
+
+    /// Characters of a label; the shape of a large type would push everything apart.
+    static let longestLabel = 48
 
     private(set) var clusters: [Cluster] = []
     /// Between pipes.
@@ -90,8 +101,8 @@ private struct Walk {
 
     mutating func pipe(_ pipe: Value) {
         node(id, .entry, [pipe["symbol"]?.text ?? ""])
-        let last = route(pipe, from: id, label: "")
-        node("\(id)_end", .entry, ["end"])
+        let last = route(pipe, from: id, label: pipe["takes"]?.text ?? "")
+        node("\(id)_end", .entry, ["End"])
         edges.append(
             PipeGraph.Edge(from: last.from, to: "\(id)_end", kind: .forward, label: last.label))
     }

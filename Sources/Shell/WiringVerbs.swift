@@ -72,6 +72,10 @@ struct Description {
         func cell(_ name: String) -> String { (row[name] ?? .null).cell }
         var lines = [cell("name")]
         if row["summary"]?.text?.isEmpty == false { lines.append("  " + cell("summary")) }
+        for (name, shape) in [("takes", cell("takes")), ("gives", cell("gives"))]
+        where !shape.isEmpty {
+            lines.append("  \(name) \(shape)")
+        }
         let device = row["device"]?.isNull == false ? cell("device") : "the kernel itself"
         lines.append("  answered by \(device)")
         switch row["kind"]?.text {

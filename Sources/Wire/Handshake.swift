@@ -122,7 +122,8 @@ extension StageDescriptor {
             kind: kind, symbol: value["symbol"]?.text,
             notes: value["notes"]?.array?.compactMap(\.text) ?? [],
             shape: value["shape"]?.text ?? "", file: value["file"]?.text ?? "",
-            line: UInt(clamping: value["line"]?.int ?? 0), branches: branches)
+            line: UInt(clamping: value["line"]?.int ?? 0), branches: branches,
+            diverts: value["diverts"]?.array?.compactMap(\.text) ?? [])
     }
 
     package var value: Value {
@@ -134,6 +135,7 @@ extension StageDescriptor {
         if kind == .fork {
             map["branches"] = .array(branches.map(\.value))
         }
+        if !diverts.isEmpty { map["diverts"] = .array(diverts.map(Value.text)) }
         return .map(map)
     }
 }

@@ -75,7 +75,7 @@ enum Pipes {
         .seal()
 
     nonisolated private static let loop = pipeline(Int.self)
-        .pipe(to: String.self) { _, count in
+        .pipe(to: String.self, diverts: [Zoo.loop.name]) { _, count in
             count == 0 ? .next("done") : .divert(to: Zoo.loop, count - 1)
         }
         .seal()
