@@ -37,6 +37,26 @@ extension House {
             EventLoop.shared.schedule(at: 0) { [unowned self] in shutdown() }
             return .success(CBORCoding().void)
         }
+        hub.declare(builtin: "Kernel.Flow.cancel") { [unowned self] bytes in
+            Self.answer { () throws(KernelError) in
+                let name = "Kernel.Flow.cancel"
+                let payload = try Self.value(of: bytes, name)
+                let text = payload.text ?? payload["flow"]?.text ?? ""
+                let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+                guard parts.count == 2, let epoch = UInt64(parts[0]), let number = UInt64(parts[1])
+                else {
+                    throw KernelError(
+                        .malformed, "\(name) takes {\"flow\": \"EPOCH-NUMBER\"}, not \(text)",
+                        outcome: .none)
+                }
+                guard epoch == hub.epoch, hub.cancel(flow: number) else {
+                    throw KernelError(
+                        .unavailable, "no flow \(text) runs: see `concentric trace`",
+                        outcome: .none)
+                }
+                return CBORCoding().void
+            }
+        }
         hub.declare(builtin: "Kernel.Errors.dismiss") { [unowned self] _ in
             hub.dismissErrors()
             return .success(CBORCoding().void)
@@ -58,7 +78,7 @@ extension House {
 
     /// Symbols that are reserved and not yet served.
     nonisolated static let unsupported = [
-        "Kernel.Trace.capture", "Kernel.Flow.cancel",
+        "Kernel.Trace.capture",
         "Kernel.History.preview",
         "Kernel.Channel.publish",
     ]
@@ -68,7 +88,7 @@ extension House {
         _ name: String, _ act: @escaping (String, Value) throws(KernelError) -> Void
     ) {
         hub.declare(builtin: name) { [unowned self] bytes in
-            do {
+            Self.answer { () throws(KernelError) in
                 let payload = try Self.value(of: bytes, name)
                 guard let device = payload.text ?? payload["device"]?.text else {
                     throw KernelError(
@@ -82,12 +102,18 @@ extension House {
                 }
                 let limits = patience(with: device)
                 try act(device, payload)
-                return .success(limits)
-            } catch let error as KernelError {
-                return .failure(error)
-            } catch {
-                return .failure(KernelError(error))
+                return limits
             }
+        }
+    }
+
+    private static func answer(
+        _ act: () throws(KernelError) -> [UInt8]
+    ) -> Result<[UInt8], KernelError> {
+        do {
+            return .success(try act())
+        } catch {
+            return .failure(error)
         }
     }
 

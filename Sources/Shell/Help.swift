@@ -40,12 +40,15 @@ enum Help {
         Entry(
             verb: "doctor", usage: "[--devices DIR] [--data DIR] [--json]",
             text: "looks for what is wrong with this machine, the devices and the kernel"),
+        Entry(
+            verb: "cancel", usage: "FLOW",
+            text: "ends a flow, by the number that errors and traces give it"),
         Entry(verb: "errors", usage: "[--json]", text: "lists what went wrong with nobody waiting"),
     ]
 
     /// Verbs of the design that this build answers with `unsupported`.
     static let unsupported = [
-        "history", "follow", "trace", "graph", "symbols", "describe", "new", "cancel",
+        "history", "follow", "trace", "graph", "symbols", "describe", "new",
     ]
 
     static var all: String {
