@@ -328,7 +328,8 @@ extension House: SupervisorDelegate {
         hub.report(
             device,
             KernelError(
-                .unavailable, "the swap of \(device) failed (\(reason)): the old process serves on"),
+                .unavailable,
+                "the swap of \(device) failed (\(reason)): the old process serves on"),
             flow: nil)
     }
 

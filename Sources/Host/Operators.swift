@@ -37,6 +37,21 @@ extension House {
             EventLoop.shared.schedule(at: 0) { [unowned self] in shutdown() }
             return .success(CBORCoding().void)
         }
+        declareCancel()
+        hub.declare(builtin: "Kernel.Errors.dismiss") { [unowned self] _ in
+            hub.dismissErrors()
+            return .success(CBORCoding().void)
+        }
+        for name in Self.unsupported {
+            hub.declare(builtin: name) { _ in
+                .failure(
+                    KernelError(
+                        .unsupported, "this kernel does not serve \(name) yet", outcome: .none))
+            }
+        }
+    }
+
+    private func declareCancel() {
         hub.declare(builtin: "Kernel.Flow.cancel") { [unowned self] bytes in
             Self.answer { () throws(KernelError) in
                 let name = "Kernel.Flow.cancel"
@@ -55,17 +70,6 @@ extension House {
                         outcome: .none)
                 }
                 return CBORCoding().void
-            }
-        }
-        hub.declare(builtin: "Kernel.Errors.dismiss") { [unowned self] _ in
-            hub.dismissErrors()
-            return .success(CBORCoding().void)
-        }
-        for name in Self.unsupported {
-            hub.declare(builtin: name) { _ in
-                .failure(
-                    KernelError(
-                        .unsupported, "this kernel does not serve \(name) yet", outcome: .none))
             }
         }
     }
