@@ -85,6 +85,9 @@ static int prepare(struct child *child) {
     // First armed, then asked: a parent that died before would never send the signal.
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
         return fail(child, clx_step_parent);
+    // What it starts stays below it, so that at its death the parent gets what is left. Where the
+    // system cannot do it, groups must do.
+    prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
     if (getppid() != child->parent
         || (spec->lifeline >= 0 && clx_lifeline_is_cut(clx_fd_lifeline))) {
         errno = ESRCH;
@@ -210,3 +213,5 @@ void clx_keep_children(void) {
     struct sigaction usual = { .sa_handler = SIG_DFL };
     sigaction(SIGCHLD, &usual, 0);
 }
+
+int clx_adopt_orphans(void) { return prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) ? -errno : 0; }

@@ -68,16 +68,13 @@ extension Coder {
         return Coder(
             shape: "(\(shapes.map { $0() }.joined(separator: ", ")))",
             encode: { values, coding in
-                var parts: [[UInt8]] = []
-                repeat parts.append(try (each coder).encode(each values, coding))
-                return coding.join(parts)
+                var parts = Parts(coding)
+                repeat parts.add(each coder, each values)
+                return coding.join(try parts.taken())
             },
             decode: { bytes, coding in
-                var parts = try coding.split(bytes, into: count).makeIterator()
-                func next<Part>(_ coder: Coder<Part>) throws -> Part {
-                    try coder.decode(parts.next() ?? [], coding)
-                }
-                return (repeat try next(each coder))
+                let parts = Splits(try coding.split(bytes, into: count), coding)
+                return (repeat try parts.next(each coder))
             })
     }
 
@@ -109,5 +106,43 @@ extension Coder {
                 let parts = try coding.split(bytes, into: 2)
                 return (try first.decode(parts[0], coding), try second.decode(parts[1], coding))
             })
+    }
+}
+
+/// The parts of a sequence that is being written; the first error ends it.
+private struct Parts {
+    private let coding: any Coding
+    private var parts: [[UInt8]] = []
+    private var error: (any Error)?
+
+    init(_ coding: any Coding) { self.coding = coding }
+
+    mutating func add<Part>(_ coder: Coder<Part>, _ value: Part) {
+        guard error == nil else { return }
+        do {
+            parts.append(try coder.encode(value, coding))
+        } catch {
+            self.error = error
+        }
+    }
+
+    func taken() throws -> [[UInt8]] {
+        if let error { throw error }
+        return parts
+    }
+}
+
+/// The parts of a sequence that is being read.
+private final class Splits {
+    private let coding: any Coding
+    private var parts: ArraySlice<[UInt8]>
+
+    init(_ parts: [[UInt8]], _ coding: any Coding) {
+        self.parts = parts[...]
+        self.coding = coding
+    }
+
+    func next<Part>(_ coder: Coder<Part>) throws -> Part {
+        try coder.decode(parts.popFirst() ?? [], coding)
     }
 }

@@ -1,11 +1,12 @@
 internal import Synchronization
 
-/// The structure of a `Codable` type as its coding sees it, in words: `{name: text, slides: [text]}`.
+/// The structure of a `Codable` type as its coding sees it, in words: `{name: text, slides:
+/// [text]}`.
 ///
 /// Two builds that give a type other names agree as long as its shape is the same. It is found by
 /// decoding the type from nothing and noting what it asks for, so it says what `init(from:)` reads.
-/// What cannot be found that way is `_`, which fits everything: an enumeration that takes neither an
-/// empty text nor zero and does not list its cases, and whatever would have been read after it.
+/// What cannot be found that way is `_`, which fits everything: whatever would have been read after
+/// an enumeration that takes neither the text nor the zero it is given and does not list its cases.
 public enum Shape {
     /// The shape of a type.
     /// - Complexity: that of decoding a value of it, once in the life of the process.

@@ -28,8 +28,8 @@ public enum Verb<Forward> {
         .abort(Abort(shape: Shape.of(T.self)) { try $0.encode(value) })
     }
 
-    /// Goes on along the pipe that is bound to a symbol. What that gives must have the shape of what
-    /// the flow was to give; otherwise it fails with `composeTypeMismatch`.
+    /// Goes on along the pipe that is bound to a symbol. What that gives must have the shape of
+    /// what the flow was to give; otherwise it fails with `composeTypeMismatch`.
     public static func divert<P, O>(to symbol: Symbol<P, O>, _ value: P) -> Verb
     where P: Codable & Sendable {
         .divert(

@@ -24,6 +24,7 @@ public final class Kernel {
     private var calls = PendingCalls()
     private let mirror = Mirror()
     private var greeting: UnsafeContinuation<Void, any Error>?
+    private var patience: Timer?
     private var openCalls = 1_024
     /// Calls that wait until fewer are open.
     private var queued: [UnsafeContinuation<Void, Never>] = []
@@ -36,7 +37,7 @@ public final class Kernel {
     /// - Parameters:
     ///   - instance: the name that `concentric up --name` was given.
     ///   - client: what this client calls itself, for people.
-    ///   - patience: milliseconds for the kernel's answer.
+    ///   - patience: milliseconds for the kernel's answer, in which this process runs.
     /// - Throws: `KernelError`: `unavailable` when no kernel runs, or why it refused.
     public static func connect(
         instance: String, client: String, patience milliseconds: UInt64 = 5_000
@@ -52,15 +53,8 @@ public final class Kernel {
                 "no kernel named \(instance) runs (\(error)): start it with `concentric up`",
                 outcome: .none, retry: true)
         }
-        let patience = EventLoop.shared.schedule(
-            at: EventLoop.shared.now &+ milliseconds &* 1_000_000
-        ) {
-            kernel.refuse(
-                KernelError(
-                    .unavailable, "the kernel \(instance) does not answer: is it stopped?",
-                    outcome: .none, retry: true))
-        }
-        defer { patience.cancel() }
+        kernel.awaitGreeting(instance, steps: 5, of: milliseconds / 5)
+        defer { kernel.patience?.cancel() }
         do {
             try await withUnsafeThrowingContinuation { continuation in
                 kernel.greeting = continuation
@@ -71,6 +65,22 @@ public final class Kernel {
             throw KernelError(error)
         }
         return kernel
+    }
+
+    /// Waits for the greeting in steps of milliseconds. A time in which this process was stopped,
+    /// or the machine slept, is one of them at most: what came meanwhile is still to be read.
+    private func awaitGreeting(_ instance: String, steps: Int, of milliseconds: UInt64) {
+        let next = EventLoop.shared.now &+ milliseconds &* 1_000_000
+        patience = EventLoop.shared.schedule(at: next) { [weak self] in
+            guard let self, greeting != nil else { return }
+            guard steps == 1 else {
+                return awaitGreeting(instance, steps: steps - 1, of: milliseconds)
+            }
+            refuse(
+                KernelError(
+                    .unavailable, "the kernel \(instance) does not answer: is it stopped?",
+                    outcome: .none, retry: true))
+        }
     }
 
     /// Ends the connection; open calls fail.

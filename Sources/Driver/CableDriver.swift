@@ -52,6 +52,8 @@ package final class CableDriver {
     private var names: [(slot: SymbolSlot?, text: String)] = []
     /// Patches were dropped; whole values follow when the peer has caught up.
     private var lagging = false
+    /// Requests that have come since the peer last took what it was sent.
+    private var impatience = 0
 
     /// The end of a cable.
     ///
@@ -120,6 +122,11 @@ package final class CableDriver {
         return lagging
     }
 
+    /// Ends the cable because of what its owner has seen.
+    package func distrust(_ reason: String) {
+        refuse(.malformed, reason)
+    }
+
     /// Asks a device to finish its visits and to say so.
     package func drain() {
         guard phase != .closed else { return }
@@ -143,6 +150,7 @@ package final class CableDriver {
             }
             return greet(hello)
         }
+        guard !asksWithoutReading(message) else { return }
         switch message {
         case .call(let id, let symbol, let deadline, let key, let payload):
             call(peer, id, symbol, deadline, key, payload)
@@ -178,6 +186,27 @@ package final class CableDriver {
         case .pong: pongs += 1
         case .hello: throw .field("a second hello")
         }
+    }
+
+    /// Every request is answered, so who asks and reads nothing would fill this process with
+    /// answers. A client is not read meanwhile; a device must be, for its replies.
+    @inline(__always)
+    private func asksWithoutReading(_ message: PeerMessage) -> Bool {
+        switch message {
+        case .ping, .call, .dispatch, .follow: break
+        default: return false
+        }
+        guard (owner?.backlog(self) ?? 0) > DriverLimits.backlog else {
+            impatience = 0
+            return false
+        }
+        impatience += 1
+        guard impatience > DriverLimits.impatience else { return false }
+        refuse(
+            .overloaded,
+            "\(impatience) requests came while \(owner?.backlog(self) ?? 0) bytes of answers "
+                + "were not read")
+        return true
     }
 
     private func name(_ index: UInt64, _ text: String) throws(WireError) {
@@ -313,4 +342,8 @@ package final class CableDriver {
 package enum DriverLimits {
     /// Bytes that may wait for a peer before its patches are dropped and whole values follow.
     package static let backlog = 8 << 20
+    /// Requests of a peer that come while more than that waits for it.
+    package static let impatience = 65_536
+    /// Nanoseconds, in which a device's process was not stopped, for a frame to be whole.
+    package static let frameTime: UInt64 = 10_000_000_000
 }

@@ -82,8 +82,7 @@ extension House: ListenerDelegate {
         let driver = CableDriver(hub: hub, device: nil, incarnation: 0, pid: getpid())
         let plug = Plug(socket, driver: driver, device: nil, incarnation: 0, house: self)
         clients[ObjectIdentifier(plug)] = plug
-        let deadline = EventLoop.shared.now + HouseLimits.greeting
-        EventLoop.shared.schedule(at: deadline) { [weak plug] in plug?.endUnlessGreeted() }
+        plug.awaitGreeting()
     }
 
     func listener(

@@ -56,7 +56,8 @@ final class House {
             options.spec(of: $0.manifest, executable: $0.executable)
         }
         for spec in specs { reports[spec.name] = StartReport(executable: spec.executable) }
-        supervisor = ProcessSupervisor(specs, delegate: self, logs: options.logDirectory)
+        supervisor = ProcessSupervisor(
+            specs, delegate: self, logs: options.logDirectory, adopting: true)
         try options.lockData()
         KernelLog.open(in: options.logDirectory, name: Manifest.kernelName)
         declareHost(socket: listener?.path.socket ?? "", devices: search.directory)
@@ -114,6 +115,9 @@ final class House {
     }
 
     // MARK: - Cables
+
+    /// Whether the process of a device is stopped or traced, as it was last seen.
+    func isStopped(_ device: String) -> Bool { statuses[device]?.state == .late }
 
     func cable(of device: String, _ incarnation: Int) -> Plug? {
         cables[device]?.first { $0.incarnation == incarnation }
@@ -324,7 +328,8 @@ extension House: SupervisorDelegate {
         hub.report(
             device,
             KernelError(
-                .unavailable, "the swap of \(device) failed (\(reason)): the old process serves on"),
+                .unavailable,
+                "the swap of \(device) failed (\(reason)): the old process serves on"),
             flow: nil)
     }
 

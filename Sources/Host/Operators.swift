@@ -44,6 +44,7 @@ extension House {
             EventLoop.shared.schedule(at: 0) { [unowned self] in shutdown() }
             return .success(CBORCoding().void)
         }
+        declareCancel()
         hub.declare(
             builtin: "Kernel.Errors.dismiss", summary: "Forgets the errors told so far."
         ) { [unowned self] _ in
@@ -61,6 +62,30 @@ extension House {
         hub.showSymbols()
     }
 
+    private func declareCancel() {
+        hub.declare(builtin: "Kernel.Flow.cancel", summary: "Ends a flow.") {
+            [unowned self] bytes in
+            Self.answer { () throws(KernelError) in
+                let name = "Kernel.Flow.cancel"
+                let payload = try Self.value(of: bytes, name)
+                let text = payload.text ?? payload["flow"]?.text ?? ""
+                let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+                guard parts.count == 2, let epoch = UInt64(parts[0]), let number = UInt64(parts[1])
+                else {
+                    throw KernelError(
+                        .malformed, "\(name) takes {\"flow\": \"EPOCH-NUMBER\"}, not \(text)",
+                        outcome: .none)
+                }
+                guard epoch == hub.epoch, hub.cancel(flow: number) else {
+                    throw KernelError(
+                        .unavailable, "no flow \(text) runs: see `concentric trace`",
+                        outcome: .none)
+                }
+                return CBORCoding().void
+            }
+        }
+    }
+
     private func swap(_ device: String) throws(KernelError) {
         guard let reason = supervisor.swap(device) else { return }
         throw KernelError(
@@ -69,7 +94,6 @@ extension House {
 
     /// Symbols that are reserved and not yet served.
     nonisolated static let unsupported = [
-        "Kernel.Flow.cancel",
         "Kernel.History.preview",
         "Kernel.Channel.publish",
     ]
@@ -80,7 +104,7 @@ extension House {
         _ act: @escaping (String, Value) throws(KernelError) -> Void
     ) {
         hub.declare(builtin: name, summary: summary) { [unowned self] bytes in
-            do {
+            Self.answer { () throws(KernelError) in
                 let payload = try Self.value(of: bytes, name)
                 guard let device = payload.text ?? payload["device"]?.text else {
                     throw KernelError(
@@ -94,12 +118,18 @@ extension House {
                 }
                 let limits = patience(with: device)
                 try act(device, payload)
-                return .success(limits)
-            } catch let error as KernelError {
-                return .failure(error)
-            } catch {
-                return .failure(KernelError(error))
+                return limits
             }
+        }
+    }
+
+    private static func answer(
+        _ act: () throws(KernelError) -> [UInt8]
+    ) -> Result<[UInt8], KernelError> {
+        do {
+            return .success(try act())
+        } catch {
+            return .failure(error)
         }
     }
 

@@ -12,6 +12,9 @@ final class Plug: ConnectionDelegate {
     let incarnation: Int
     /// Monotonic nanoseconds of the last bytes that came.
     private(set) var lastHeard: UInt64 = 0
+    /// Seen time since which the last frame is not whole; `UInt64.max` if it is.
+    private var halfSince = UInt64.max
+    private var awaitsRest = false
     private let house: House
     private var connection: Connection?
 
@@ -39,7 +42,38 @@ final class Plug: ConnectionDelegate {
         let count = driver.receive(bytes)
         house.arm()
         slowDown()
+        expectRest(whole: count, of: bytes.count)
         return count
+    }
+
+    /// A frame is written at once. What would complete one that was left half written is the next
+    /// frame, so everything that such a device answers vanishes.
+    private func expectRest(whole: Int, of count: Int) {
+        guard device != nil, connection != nil else { return }
+        if whole == count {
+            halfSince = .max
+        } else if whole > 0 || halfSince == .max {
+            halfSince = house.hub.seen
+            if !awaitsRest { awaitRest() }
+        }
+    }
+
+    private func awaitRest() {
+        awaitsRest = true
+        let next = EventLoop.shared.now + DriverLimits.frameTime
+        EventLoop.shared.schedule(at: next) { [weak self] in self?.judgeHalf() }
+    }
+
+    private func judgeHalf() {
+        awaitsRest = false
+        guard connection != nil, halfSince != .max, let device else { return }
+        house.turn()
+        // Who is stopped cannot write on.
+        if house.isStopped(device) { halfSince = house.hub.seen }
+        guard house.hub.seen - min(house.hub.seen, halfSince) >= DriverLimits.frameTime else {
+            return awaitRest()
+        }
+        driver.distrust("a frame was not whole after 10 s")
     }
 
     /// A client that asks and does not read is asked to wait; a device's replies are always read.
@@ -78,9 +112,18 @@ final class Plug: ConnectionDelegate {
         house.arm()
     }
 
-    /// Who connects and says nothing has no place here.
-    func endUnlessGreeted() {
-        guard connection != nil, driver.peer == nil else { return }
+    /// Who connects and says nothing has no place here. The time is waited for in steps: one in
+    /// which the kernel did not run counts as one of them, and what came meanwhile is read before
+    /// the next.
+    func awaitGreeting(steps: UInt64 = 5) {
+        let next = EventLoop.shared.now + HouseLimits.greeting / 5
+        EventLoop.shared.schedule(at: next) { [weak self] in
+            guard let self, connection != nil, driver.peer == nil else { return }
+            if steps > 1 { awaitGreeting(steps: steps - 1) } else { turnAway() }
+        }
+    }
+
+    private func turnAway() {
         close()
         house.ended(self)
     }

@@ -13,14 +13,18 @@ extension Hub {
     }
 
     func fate(of flow: Flow, _ symbol: SymbolSlot) -> Fate {
-        switch flow.trial {
-        case .ordinary: return .free
-        case .cell: return .cell
-        case .none: break
+        var said = Fate.free
+        if let device = symbol.device, device.charged, let observer {
+            said = observer.fate(
+                device: device.name, symbol: symbol.name, digest: Digest.of(flow.value))
         }
-        guard let device = symbol.device, device.charged, let observer else { return .free }
-        return observer.fate(
-            device: device.name, symbol: symbol.name, digest: Digest.of(flow.value))
+        switch (said, flow.trial) {
+        // What is poisoned by now ends no further process, however it was to be tried.
+        case (.poisoned, _): return .poisoned
+        case (_, .ordinary): return .free
+        case (_, .cell): return .cell
+        case (_, .none): return said
+        }
     }
 
     /// The flow fails, for its stage would end any process.
@@ -53,14 +57,18 @@ extension Hub {
 
     func cellReady(_ peer: Peer, _ device: DeviceSlot) {
         device.cellsComing = max(0, device.cellsComing - 1)
-        guard let flow = device.apart.first, let symbol = stageSymbol(flow) else {
-            observer?.cellEmptied(device: device.name, incarnation: peer.incarnation)
-            return
-        }
-        leaveQueue(flow)
         device.cellsBusy += 1
         peer.isBusy = true
-        visit(flow, symbol, peer)
+        peer.wasReady = true
+        while let flow = device.apart.first, peer.visits.count == 0 {
+            leaveQueue(flow)
+            guard let symbol = stageSymbol(flow) else { continue }
+            if fate(of: flow, symbol) == .poisoned {
+                poison(flow, symbol, "before")
+            } else {
+                visit(flow, symbol, peer)
+            }
+        }
         if peer.visits.count == 0 { leave(peer) }
     }
 
@@ -70,13 +78,16 @@ extension Hub {
         if peer.isBusy, peer.visits.count == 0 { leave(peer) }
     }
 
+    /// It is to end; until it has, it takes the place of another one.
     private func leave(_ cell: Peer) {
-        guard let device = cell.device else { return }
         cell.isBusy = false
-        device.cellsBusy -= 1
-        if !cell.away {
-            observer?.cellEmptied(device: device.name, incarnation: cell.incarnation)
-        }
+        guard let device = cell.device, !cell.away else { return }
+        observer?.cellEmptied(device: device.name, incarnation: cell.incarnation)
+    }
+
+    /// Its process is dead.
+    func cellGone(_ cell: Peer, _ device: DeviceSlot) {
+        device.cellsBusy = max(0, device.cellsBusy - 1)
         wantCells(device)
     }
 
@@ -112,6 +123,7 @@ extension Hub {
 extension Binding {
     /// A handler, or the same pipe.
     func isSame(as other: Binding) -> Bool {
+        guard traits.replay == other.traits.replay else { return false }
         guard let route, let second = other.route else {
             return stages == nil && other.stages == nil
         }

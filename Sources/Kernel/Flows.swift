@@ -83,8 +83,8 @@ extension Hub {
         advance(flow)
     }
 
-    /// What its first route gives is what the flow gives, wherever it is sent. Nobody waits for what
-    /// a command gives.
+    /// What its first route gives is what the flow gives, wherever it is sent. Nobody waits for
+    /// what a command gives.
     private func take(_ route: Route, _ flow: Flow) {
         flow.route = route
         if flow.entered === flow.symbol {

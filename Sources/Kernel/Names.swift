@@ -56,7 +56,7 @@ package final class DeviceSlot {
     /// The visits that wait for a process.
     var waiting: [Flow] = []
     var waitingBytes = 0
-    /// The visits that wait for a cell each, and how many cells are coming and how many have one.
+    /// The visits that wait for a cell each, and how many cells are coming and how many are there.
     var apart: [Flow] = []
     var cellsComing = 0
     var cellsBusy = 0

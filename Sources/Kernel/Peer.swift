@@ -11,6 +11,8 @@ package final class Peer {
     package let name: String
     /// A cell that has its visit.
     var isBusy = false
+    /// A cell that counts among those of its device until it is dead.
+    var wasReady = false
     /// Open calls of this peer, and their bytes.
     var open = 0
     var openBytes = 0

@@ -92,6 +92,14 @@ extension Hub {
         }
     }
 
+    /// An operator no longer wants a flow, whoever waits for it.
+    /// - Returns: false if no such flow runs.
+    package func cancel(flow number: UInt64) -> Bool {
+        guard let flow = flows.first(where: { $0.number == number }) else { return false }
+        cancel(flow, "an operator cancelled it")
+        return true
+    }
+
     /// A client's connection has ended: nobody waits for its calls.
     package func gone(_ peer: Peer) {
         peer.away = true

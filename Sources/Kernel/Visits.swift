@@ -180,7 +180,9 @@ extension Hub {
     ) {
         away(peer)
         unfollow(peer)
-        defer { if let device = peer.device { wantCells(device) } }
+        defer {
+            if peer.isCell, peer.wasReady, let device = peer.device { cellGone(peer, device) }
+        }
         for flow in peer.visits.newestFirst {
             guard let visit = flow.visit else { continue }
             remove(visit.number, from: peer)

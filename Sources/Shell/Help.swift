@@ -51,12 +51,15 @@ enum Help {
         Entry(
             verb: "describe", usage: "SYMBOL [--json]",
             text: "says what a symbol promises, and what its pipe is made of"),
+        Entry(
+            verb: "cancel", usage: "FLOW",
+            text: "ends a flow, by the number that errors and traces give it"),
         Entry(verb: "errors", usage: "[--json]", text: "lists what went wrong with nobody waiting"),
     ]
 
     /// Verbs of the design that this build answers with `unsupported`.
     static let unsupported = [
-        "history", "follow", "new", "cancel",
+        "history", "follow", "new",
     ]
 
     static var all: String {

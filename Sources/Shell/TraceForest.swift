@@ -121,7 +121,8 @@ private struct TraceTree {
     }
 
     private func origin(_ entry: TraceEntry) -> String {
-        let number = TraceEntry.short(entry.flow)
+        // `cancel` takes the whole of it.
+        let number = entry.isRunning ? entry.flow : TraceEntry.short(entry.flow)
         switch entry.value["origin"]?.text {
         case "call":
             return "\(number) called by \(Output.plain(entry.value["client"]?.text ?? "?"))"

@@ -45,7 +45,7 @@ final class TraceVerb {
         let wasOn = page["on"]?.bool == true
         while try take(page) { page = try await read(hold: Self.looked) }
         try show(running: try await read(hold: Self.looked, running: true))
-        guard !wasOn, last == 0 else { return }
+        guard !wasOn else { return }
         Output.complain(
             "trace: it was off, and is on now for \(Self.looked / 60) minutes: look again after "
                 + "the work, or say --follow")

@@ -40,10 +40,12 @@ final class ChildProcess: Watcher {
     /// Called by the loop: the process is dead.
     func ready(_ events: Interest) { ended(self) }
 
-    /// Until the reap the number cannot belong to anyone else.
+    /// Until the reap the number cannot belong to anyone else. The process itself may have left its
+    /// group.
     func signalGroup(_ signal: Int32) {
         guard !isReaped else { return }
         Glibc.kill(-pid, signal)
+        if getpgid(pid) != pid { clx_pidfd_send_signal(handle.number, signal) }
     }
 
     func signalProcess(_ signal: Int32) {

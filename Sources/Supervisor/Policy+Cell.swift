@@ -4,16 +4,21 @@
 extension PolicyDevice {
     mutating func wantCell(_ turn: inout PolicyTurn) {
         // A device that rests has refused who waits already.
-        guard wanted, status == .live || status == .waiting else { return }
+        guard status == .live || status == .waiting else { return }
         cellsWanted += 1
         startCells(&turn)
     }
 
     /// Only beside a process that serves: while none can, a cell could not either.
+    var startsCells: Bool {
+        guard cellsWanted > 0, wanted, status == .live, let main = index(.main) else {
+            return false
+        }
+        return processes[main].phase == .ready
+    }
+
     mutating func startCells(_ turn: inout PolicyTurn) {
-        guard cellsWanted > 0, turn.isUp, wanted, status == .live, turn.seen >= cellsDue ?? 0,
-            let main = index(.main), processes[main].phase == .ready
-        else { return }
+        guard startsCells, turn.isUp, turn.seen >= cellsDue ?? 0 else { return }
         cellsDue = nil
         while cellsWanted > 0 {
             cellsWanted -= 1

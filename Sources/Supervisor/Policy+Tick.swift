@@ -162,7 +162,8 @@ extension PolicyProcess {
     mutating func take(_ load: ProcessLoad, _ time: SeenTime) {
         if load.lastHeard > heardRaw {
             heardRaw = load.lastHeard
-            moved = max(moved, time.seen(at: load.lastHeard))
+            // A page tells more: who writes for ever and reads nothing does not turn.
+            if turns == nil { moved = max(moved, time.seen(at: load.lastHeard)) }
             pinged = nil
         }
         if load.lastReply > repliedRaw {
@@ -209,6 +210,7 @@ extension PolicyProcess {
             turns = page.turns
             moved = seen
         }
+        if page.begun != begun.highest { begun = (page.begun, seen) }
         markBegun(through: page.begun, seen)
         if let visit = open.first(where: { $0.id == page.running }),
             let memory = visits[page.running]
@@ -221,6 +223,7 @@ extension PolicyProcess {
             guard let first = unread.lazy.map(\.at).min() else { return false }
             return seen - first >= PolicyNumbers.hang
         }
-        return seen - moved >= PolicyNumbers.hang
+        // One turn may run many visits that do not wait.
+        return seen - max(moved, begun.at) >= PolicyNumbers.hang
     }
 }

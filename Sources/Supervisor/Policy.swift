@@ -118,7 +118,9 @@ package struct Policy: Sendable {
         var earliest = Double.infinity
         for device in devices {
             if let due = device.due { earliest = min(earliest, due) }
-            if let due = device.cellsDue, device.cellsWanted > 0 { earliest = min(earliest, due) }
+            if phase == .up, device.startsCells, let due = device.cellsDue {
+                earliest = min(earliest, due)
+            }
             for process in device.processes {
                 if let due = process.due { earliest = min(earliest, due) }
             }

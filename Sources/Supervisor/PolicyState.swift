@@ -68,7 +68,9 @@ struct PolicyProcess: Sendable {
     var wasReady = false
     /// As last read; nil without a page.
     var turns: UInt64?
-    /// When the loop last turned or a frame was last heard.
+    /// The highest visit begun, and when that was first seen.
+    var begun = (highest: UInt64(0), at: 0.0)
+    /// When the loop last turned; without a page, when a frame was last heard.
     var moved: Double
     var replied = 0.0
     /// Without a page: when it was asked for a sign of life.

@@ -169,11 +169,18 @@ extension ProcessSupervisor {
         let logs = child.logs
         guard let result = child.reap() else { return }
         children.removeAll { $0 === child }
+        endOrphans()
         if !child.isCell { entries[child.device]?.errorLines = logs.flatMap(\.tail) }
         post(
             .died(
                 device: child.device, incarnation: child.incarnation,
                 exit: exitReason(child, result), page: page, load: load))
+    }
+
+    /// Ends what left its group and has come to this process with the death.
+    private func endOrphans() {
+        orphans?.look = { [weak self] in self?.endOrphans() }
+        orphans?.collect { pid in children.contains { $0.pid == pid } }
     }
 
     private func exitReason(_ child: ChildProcess, _ result: clx_exit) -> ExitReason {

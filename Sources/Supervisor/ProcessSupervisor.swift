@@ -30,6 +30,7 @@ package final class ProcessSupervisor {
     let order: [String]
     var children: [ChildProcess] = []
     var memoryKiller = MemoryKiller()
+    let orphans: Orphans?
 
     private var events: [PolicyEvent] = []
     private var isHandling = false
@@ -42,10 +43,14 @@ package final class ProcessSupervisor {
     /// - Parameters:
     ///   - specs: in the order of start; a name that comes twice counts once.
     ///   - logs: the folder of the devices' log files; nil: lines go to the delegate alone.
+    ///   - adopting: whether this process takes in and ends what its devices leave behind; all of
+    ///     its children must be the supervisor's.
     package init(
-        _ specs: [DeviceSpec], delegate: any SupervisorDelegate, logs: String? = nil
+        _ specs: [DeviceSpec], delegate: any SupervisorDelegate, logs: String? = nil,
+        adopting: Bool = false
     ) {
         _ = HostLimits.inherited
+        orphans = adopting ? Orphans() : nil
         self.delegate = delegate
         policy = Policy(specs.map(\.profile))
         order = policy.names
@@ -203,7 +208,25 @@ package final class ProcessSupervisor {
         case .refused(_, let reason): refusal = reason
         case .exit:
             tellChanges()
+            leave()
+        }
+    }
+
+    /// The end waits for what devices left behind, but not for what SIGKILL does not end.
+    private func leave() {
+        guard let orphans, !orphans.isEmpty else {
             delegate?.exited()
+            return
+        }
+        let deadline = Clock.monotonic &+ UInt64(PolicyNumbers.reap * 1e9)
+        let limit = EventLoop.shared.schedule(at: deadline) { [weak self] in
+            orphans.onEmpty = nil
+            self?.delegate?.exited()
+        }
+        orphans.onEmpty = { [weak self] in
+            limit.cancel()
+            orphans.onEmpty = nil
+            self?.delegate?.exited()
         }
     }
 

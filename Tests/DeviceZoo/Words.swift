@@ -32,6 +32,35 @@ enum Zoo {
     static let fail = Symbol<String, Void>("Zoo.fail", .replayable)
     /// Ends the process with an exit code.
     static let leave = Symbol<Int32, Void>("Zoo.leave", .once)
+
+    // Words of which each device of one house can have its own, `Zoo.echo.NAME`.
+
+    /// Gives its payload back.
+    static func echo(of name: String) -> Symbol<String, String> {
+        Symbol("Zoo.echo.\(name)", .replayable)
+    }
+    /// Gives its payload back and then does what it says, outside of any visit.
+    static func act(of name: String) -> Symbol<String, String> {
+        Symbol("Zoo.act.\(name)", .replayable)
+    }
+    /// Does what its payload says while the visit runs, if there is a file `NAME.dare` among the
+    /// data, which goes; then, or otherwise, gives it back.
+    static func dare(of name: String) -> Symbol<String, String> {
+        Symbol("Zoo.dare.\(name)", .replayable.limits(attempt: 2_000, deadline: 20_000))
+    }
+    /// Does what its payload says while the visit runs, whenever it is asked.
+    static func obey(of name: String) -> Symbol<String, String> {
+        Symbol("Zoo.obey.\(name)", .replayable.limits(attempt: 2_000, deadline: 20_000))
+    }
+    /// Waits a few milliseconds and does what its payload says after that, while the visit is
+    /// begun and nothing of it runs; gives every other payload back.
+    static func drift(of name: String) -> Symbol<String, String> {
+        Symbol("Zoo.drift.\(name)", .replayable.limits(attempt: 3_000, deadline: 30_000))
+    }
+    /// Makes a file with the payload, named by the invocation's key, unless it is there.
+    static func tally(of name: String) -> Symbol<String, String> {
+        Symbol("Zoo.tally.\(name)", .keyed)
+    }
 }
 
 /// A region that can be made as large as one likes.

@@ -2,5 +2,11 @@ import Control
 import DeviceKit
 import Glibc
 
-// A device whose behaviour is chosen by the arguments in its manifest: see `Behaviour`.
-Behaviour.run(Array(CommandLine.arguments.dropFirst()))
+// A device whose behaviour is chosen by the arguments in its manifest, see `Behaviour`; or a client
+// that calls such devices, see `Visitor`.
+let words = Array(CommandLine.arguments.dropFirst())
+switch words.first {
+case "--words": print((Behaviour.words + Deed.words).joined(separator: "\n"))
+case "visit": Visitor.run(Array(words.dropFirst()))
+default: Behaviour.run(words)
+}

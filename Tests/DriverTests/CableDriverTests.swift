@@ -160,4 +160,28 @@ import Wire
         device.send { $0.returned(visit: 1, .next([1])) }
         #expect(client.heard() == ["reply 2 [1]"])
     }
+
+    @Test func `who asks on and reads nothing is cut off`() throws {
+        let house = try TestHub()
+        let device = house.device()
+        let asks: [(CBORWriter) -> Void] = [
+            { $0.ping(1) }, { $0.follow(id: 1, region: "none") },
+            { $0.call(id: 1, symbol: 9, deadline: 0, key: nil, []) },
+            { $0.dispatch(id: 1, symbol: 9, key: nil, []) },
+        ]
+        for number in 0..<DriverLimits.impatience {
+            // Whatever it asks counts, and only while it does not read.
+            device.owner.waiting = DriverLimits.backlog
+            device.send(asks[number % asks.count])
+        }
+        #expect(device.driver.phase == .serving)
+        device.owner.waiting = DriverLimits.backlog + 1
+        for number in 0..<DriverLimits.impatience { device.send(asks[number % asks.count]) }
+        #expect(device.driver.phase == .serving)
+        #expect(device.send { $0.pong(1) } == [], "no request")
+        let last = device.send(asks[0])
+        #expect(last.count == 1 && last[0].contains("overloaded"), "\(last)")
+        #expect(device.driver.phase == .closed)
+        #expect(device.owner.told.last == "refused")
+    }
 }

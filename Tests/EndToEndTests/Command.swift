@@ -73,6 +73,9 @@ final class Command {
     // Tests of this suite run one after the other; it only counts files.
     nonisolated(unsafe) private static var started = 0
 
+    /// What it has printed so far.
+    var printed: String { Files.text(outFile) }
+
     func send(_ signal: Int32) { kill(pid, signal) }
 
     /// Waits for the end of the program.

@@ -176,6 +176,9 @@ enum Programs {
     static var shell: String { "\(folder)/concentric" }
     static var kernel: String { "\(folder)/concentric-kernel" }
 
+    /// Whether what is tested was built as it is released.
+    static var isRelease: Bool { access("\(folder)/DeviceZoo", X_OK) != 0 }
+
     /// A release has no zoo; that of the debug build serves.
     static var zoo: String {
         let own = "\(folder)/DeviceZoo"

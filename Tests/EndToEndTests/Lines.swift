@@ -36,7 +36,8 @@ final class Lines {
                 if condition(line) { return line }
             }
             guard Wait.readable(pipe, until: deadline) else {
-                throw Failure("\(what): not within \(seconds) s; the last is \(lines.last ?? "-")")
+                let last = lines.last?.prefix(2_000) ?? "-"
+                throw Failure("\(what): not within \(seconds) s; the last is \(last)")
             }
             var block = [UInt8](repeating: 0, count: 64 << 10)
             let count = read(pipe, &block, block.count)

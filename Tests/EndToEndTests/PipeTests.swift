@@ -60,6 +60,21 @@ extension EndToEnd {
             }
         }
 
+        @Test func `an operator cancels a flow, and its handler is told`() throws {
+            try Self.with { instance in
+                let mark = "\(instance.folder)/cancelled"
+                let revision = try instance.json("buffer", "ZooState")["revision"]?.text ?? ""
+                let flow = String(revision.prefix { $0 != "-" }) + "-1"
+                #expect(try instance.run("cancel", flow).err.contains("no flow \(flow) runs"))
+                let call = try instance.start(["call", "Zoo.patient", Value.text(mark).json()])
+                try Wait.until("the flow runs") { try instance.run("cancel", flow).succeeded }
+                let outcome = try call.finish()
+                #expect(outcome.err.contains("cancelled"), "\(outcome)")
+                #expect(access(mark, F_OK) == 0)
+                #expect(try instance.run("cancel", "nonsense").status == 65)
+            }
+        }
+
         @Test func `a command that a handler sends runs in its lane`() throws {
             try Self.with { instance in
                 let region = try Watch(instance, "ZooState")

@@ -61,6 +61,19 @@ enum Proc {
         return line.flatMap { Int($0.filter(\.isNumber)) } ?? 0
     }
 
+    /// Milliseconds for which a process has run.
+    static func runTime(_ pid: Int32) -> Double {
+        let fields = Files.text("/proc/\(pid)/schedstat").split(separator: " ")
+        return fields.first.flatMap { Double($0) }.map { $0 / 1e6 } ?? 0
+    }
+
+    /// How often a process has waited for something.
+    static func voluntarySwitches(_ pid: Int32) -> Int {
+        let line = Files.text("/proc/\(pid)/status").split(separator: "\n")
+            .first { $0.hasPrefix("voluntary_ctxt_switches:") }
+        return line.flatMap { Int($0.filter(\.isNumber)) } ?? 0
+    }
+
     /// Waits until every process is gone.
     /// - Returns: those that are still there.
     static func survivors(of pids: [Int32], within seconds: Double) -> [Int32] {

@@ -86,7 +86,7 @@ extension EndToEnd {
                 let grown = Proc.resident(instance.kernel) - resident
                 #expect(grown < 56 << 10, "\(grown) KiB")
                 frozen.command.send(SIGCONT)
-                try frozen.wait(for: "the newest") { $0["count"]?.int == Int64(rounds) }
+                try frozen.wait(for: "the newest", within: 60) { $0["count"]?.int == Int64(rounds) }
                 let now = try instance.json("buffer", "ZooState")
                 #expect(now["revision"]?.text == frozen.revision)
                 #expect(now["value"] == frozen.value)

@@ -90,7 +90,7 @@ extension EndToEnd {
             Refusal(words: ["call", "A", "--deadline", "soon"], status: 64, says: "--deadline"),
             Refusal(words: ["call", "A", "--deadline"], status: 64, says: "--deadline"),
             Refusal(words: ["call", "Kernel.Device.swap"], status: 65, says: "device"),
-            Refusal(words: ["call", "Kernel.Flow.cancel"], status: 69, says: "unsupported"),
+            Refusal(words: ["call", "Kernel.History.preview"], status: 69, says: "unsupported"),
             Refusal(words: ["call", "Kernel.Trace.capture"], status: 65, says: "on"),
             Refusal(words: ["trace", "7"], status: 64, says: "usage"),
             Refusal(words: ["trace", "--chrome"], status: 64, says: "--chrome"),

@@ -17,16 +17,26 @@ extension EndToEnd {
             "Circuit.Slideshow.create#6",
         ]
 
+        private static let circuit: Set<String> = [
+            CircuitPort.fetchAll.name, CircuitPort.createSlideshow.name,
+            CircuitPort.updateSlideshow.name, CircuitPort.updateConfig.name,
+            CircuitPort.deleteSlideshow.name, CircuitPort.openSlideshow.name,
+            CircuitPort.closeSlideshow.name, CircuitPort.addPhotos.name,
+            CircuitPort.saveConfig.name,
+        ]
+
         @Test func `trace prints the tree of a pipe, and JSON of the same`() throws {
             try Instance.with { instance in
                 let photos = try instance.photos()
                 let first = try instance.run("trace")
-                #expect(first.succeeded && first.out == "")
+                #expect(first.succeeded)
                 #expect(first.err.contains("--follow"), "\(first.err)")
                 try create(instance, 1, photos)
                 let second = try instance.run("trace")
                 #expect(second.err == "")
-                let lines = second.out.split(separator: "\n").map { $0.dropFirst(15) }
+                // The circuit reads the library when it starts.
+                let all = second.out.split(separator: "\n").map { $0.dropFirst(15) }
+                let lines = all.drop { !$0.hasPrefix("Circuit.Slideshow.create ") }
                 #expect(
                     lines.first?.hasPrefix("Circuit.Slideshow.create  ok  ") == true, "\(second)")
                 #expect(lines.first?.hasSuffix("called by concentric call") == true)
@@ -126,7 +136,7 @@ extension EndToEnd {
             try Instance.with { instance in
                 let pipes = try instance.json("graph").array ?? []
                 let names = Set(pipes.compactMap { $0["symbol"]?.text })
-                #expect(names == Set(CircuitPort.port.symbols))
+                #expect(names == Self.circuit)
                 #expect(pipes.allSatisfy { $0["device"] == "circuit" })
                 let stages = pipes.flatMap { $0["stages"]?.array ?? [] }
                 #expect(!stages.isEmpty)
@@ -142,8 +152,8 @@ extension EndToEnd {
                     #expect(dot.contains("label=\"\(name) (circuit)\""), "\(name)")
                 }
                 let symbols = try instance.json("symbols").array ?? []
-                #expect(
-                    Set(symbols.compactMap { $0["name"]?.text }).isSuperset(of: names))
+                let known = Set(symbols.compactMap { $0["name"]?.text })
+                #expect(known.isSuperset(of: names))
                 #expect(symbols.allSatisfy { $0["kind"]?.text != nil })
                 #expect(symbols.allSatisfy { $0["summary"]?.text?.isEmpty == false })
                 let described = try instance.run("describe", "Circuit.Slideshow.create").out

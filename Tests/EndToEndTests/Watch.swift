@@ -24,6 +24,12 @@ final class Watch {
 
     deinit { close(pipe) }
 
+    /// Ends the command that watches.
+    func end() {
+        command.send(SIGKILL)
+        _ = try? command.finish()
+    }
+
     /// Reads lines until the value is as wanted.
     func wait(
         for what: String, within seconds: Double = 10, _ condition: (Value) throws -> Bool
@@ -32,7 +38,8 @@ final class Watch {
         while true {
             if let value, try condition(value) { return }
             guard try next(until: deadline) else {
-                throw Failure("\(what): not within \(seconds) s; it is \(value?.json() ?? "none")")
+                let last = (value?.json() ?? "none").prefix(2_000)
+                throw Failure("\(what): not within \(seconds) s; it is \(last)")
             }
         }
     }

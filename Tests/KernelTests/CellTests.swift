@@ -67,6 +67,11 @@ import Testing
             cell.answer(try cell.take("Compute.double"), "done")
             #expect(call.end == "done")
             #expect(supervisor.emptied.count == index + 1)
+            let wanted = supervisor.wanted
+            cell.die()
+            #expect(
+                supervisor.wanted == min(wanted + 1, calls.count),
+                "it takes its place until it is dead")
         }
         #expect(supervisor.wanted == calls.count)
     }
@@ -100,6 +105,35 @@ import Testing
         let other = house.client.call("Compute.other")
         serving.answer(try serving.take("Compute.other"), "kept")
         #expect(other.end == "kept")
+    }
+
+    @Test func `what is poisoned meanwhile ends no further process`() throws {
+        let old = try house.compute()
+        let calls = (0..<6).map { _ in house.client.call("Compute.double", "1") }
+        house.computeSlot.charged = true
+        supervisor.fates["Compute.double"] = .cell
+        old.die(begun: 6, .cell)
+        let serving = try house.compute()
+        let cell = try house.compute(isCell: true)
+        _ = try cell.take("Compute.double")
+        supervisor.fates["Compute.double"] = .poisoned
+        cell.die(.poisoned)
+        let next = try house.compute(isCell: true)
+        #expect(next.cable.visits.isEmpty)
+        #expect(calls.allSatisfy { $0.error?.code == .poisoned })
+        #expect(supervisor.emptied == [next.peer.incarnation])
+        #expect(serving.cable.visits.isEmpty)
+        #expect(house.hub.liveFlows == 0)
+    }
+
+    @Test func `where no cell can be had, poison does not go to the process that serves`() throws {
+        let call = try suspect()
+        let serving = try house.compute()
+        house.computeSlot.charged = true
+        supervisor.fates["Compute.double"] = .poisoned
+        house.hub.cellLost(house.computeSlot, failed: true)
+        #expect(call.error?.code == .poisoned)
+        #expect(serving.cable.visits.isEmpty)
     }
 
     @Test func `a cell that comes too late is sent away`() throws {

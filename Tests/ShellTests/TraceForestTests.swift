@@ -106,7 +106,7 @@ enum Told {
             entries + [
                 Told.flow(2, "A.b", begin: 5, verb: "running", root: 2)
             ]
-        #expect(lines(running, rest: true).last == "A.b  a#1  running  1.0 ms  #2 called by test")
+        #expect(lines(running, rest: true).last == "A.b  a#1  running  1.0 ms  9-2 called by test")
         #expect(lines([entries[0]], rest: true) == ["A.b  a#1  next  1.0 ms"])
     }
 

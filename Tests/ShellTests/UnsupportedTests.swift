@@ -10,13 +10,13 @@ import Testing
     @Test func `the verbs that answer unsupported are listed`() {
         #expect(
             Help.unsupported == [
-                "history", "follow", "new", "cancel",
+                "history", "follow", "new",
             ])
     }
 
     @Test func `a verb is either served or unsupported, and those served have help`() {
         let served = Help.entries.map(\.verb)
-        #expect(served.count == 18)
+        #expect(served.count == 19)
         #expect(Set(served).isDisjoint(with: Help.unsupported))
         #expect(Set(served).count == served.count)
         for verb in served {
@@ -33,7 +33,8 @@ import Testing
         (.denied, false, 77), (.deadline, true, 75), (.attempt, true, 75), (.overloaded, true, 75),
         (.conflict, true, 75), (.failed, false, 70), (.deviceLost, false, 70),
         (.poisoned, false, 70), (.diverged, false, 70), (.cancelled, false, 70),
-        (.recordFull, false, 70), (.composeTypeMismatch, false, 70), (.finallyLost, false, 70),
+        (.recordFull, false, 70), (.finallyLost, false, 70),
+        (.composeTypeMismatch, false, 70),
         (.init(rawValue: "notFound"), false, 70), (.init(rawValue: "busy"), true, 75),
     ]
 

@@ -1,3 +1,4 @@
+import Supervisor
 import Testing
 
 /// Cells: processes beside the one that serves, each for a visit that was in a death.
@@ -63,6 +64,11 @@ import Testing
             "a kill by the operator leaves cells alone",
             "\(again), ready, cell, ready, clear, kill", done: "kill 2", shown: "ready"),
         Scenario(
+            "a cell that is asked for while the device stops comes once it starts again",
+            "\(again), ready, clear, stop, cell, start, die@2 0, ready",
+            done: "drain 2, spawn 3, cell 4",
+            shown: "ready"),
+        Scenario(
             "a restart of a device that was given up beside a cell works",
             "\(again), ready, cell, ready, visit A#1, clear, restart, die@2 0, die@3 0",
             done: "drain 2, drain 3, spawn 4, replay 1", shown: "starting: restart (exit 0)"),
@@ -81,5 +87,14 @@ import Testing
         let world = try PolicyWorld.run(script)
         #expect(world.done.contains("refuse failed"), "\(world.done)")
         #expect(world.shown.hasPrefix("failed"), "\(world.shown)")
+    }
+
+    /// A wish that cannot be met now must not keep the machine awake.
+    @Test func `a due cell without a process that serves asks for no ticks`() throws {
+        let script = "\(Self.again), ready, cell, unspawned@3 EMFILE, die@2 SEGV, wait 2"
+        var world = try PolicyWorld.run(script)
+        #expect(world.policy.dueIn ?? 1 > 0)
+        try world.step(["shutdown"])
+        #expect(world.policy.dueIn ?? 1 > 0)
     }
 }

@@ -22,6 +22,15 @@ import Testing
             done: "kill 1, spawn 2",
             shown: "starting: hang (signal KILL)"),
         Scenario(
+            "frames are no turns",
+            "\(paged), page asleep=0 turning=0"
+                + "\(String(repeating: ", heard, wait 1", count: 11)), die KILL",
+            done: "kill 1, spawn 2", shown: "starting: hang (signal KILL)"),
+        Scenario(
+            "a turn may run visits for longer",
+            "\(paged), page asleep=0 turning=0, wait 8, visit A#1, page begun=1, return 1, wait 8",
+            done: "", shown: "late: it does not turn"),
+        Scenario(
             "a visit that runs without a turn is killed at its limit",
             "\(paged), page asleep=0 turning=0 begun=1 running=1, visit A#1 limit=3, "
                 + "wait 3, wait 1",

@@ -34,7 +34,7 @@ import Wire
         }
         #expect(
             DiagnosticNotation.text(of: Array(whole.prefix(12)), limit: 512)
-                == "{\"of\": [1, 2, 3], \"name…")
+                == "{\"of\": [1, 2, 3], \"nam…")
         for limit in 0..<320 {
             let text = DiagnosticNotation.text(of: whole, limit: limit)
             #expect(text.utf8.count <= limit + 3 && text.hasSuffix("…"))

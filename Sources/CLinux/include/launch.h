@@ -65,6 +65,8 @@ int clx_is_stopped(int pidfd);
 int clx_raise_nofile(uint64_t *soft, uint64_t *hard);
 /// Children must stay to be reaped, whatever disposition of SIGCHLD this process was started with.
 void clx_keep_children(void);
+/// From now on what descends from this process and loses its parent becomes its child; 0 or -errno.
+int clx_adopt_orphans(void);
 
 /// The status page: one memory file of `clx_page_size` bytes. The device writes it, the kernel
 /// reads it at its tick and at the device's death.
