@@ -35,7 +35,8 @@ extension PipeGraph {
 
     private static func mermaid(_ node: Node) -> String {
         let text =
-            "\"\(node.lines.map { mermaid($0).dropFirst().dropLast() }.joined(separator: "<br/>"))\""
+            "\"" + node.lines.map { mermaid($0).dropFirst().dropLast() }.joined(separator: "<br/>")
+            + "\""
         return switch node.shape {
         case .entry: "\(node.id)([\(text)])"
         case .symbol: "\(node.id)[[\(text)]]"
