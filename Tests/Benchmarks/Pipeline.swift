@@ -1,6 +1,7 @@
 import DeviceKit
 
-/// A device with the same work twice: as a route that the kernel drives, and as a handler that calls.
+/// A device with the same work twice: as a route that the kernel drives, and as a handler that
+/// calls.
 enum Circuit {
     static let stages = 16
     static let route = Symbol<[UInt8], [UInt8]>("Bench.route", .replayable)
