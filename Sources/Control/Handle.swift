@@ -7,6 +7,20 @@ public protocol Handle: Sendable {
     /// - Throws: `KernelError`.
     func call<P, O>(_ symbol: Symbol<P, O>, _ payload: P) async throws -> O
 
+    /// Runs a pipe that was built here, and waits for its output. It is a flow of its own below
+    /// this one; its closures run in the process of this handler.
+    /// - Throws: `KernelError`.
+    func compose<P, O>(_ pipe: Pipe<P, O>, _ payload: P) async throws -> O
+
+    /// Runs a pipe that was built here to its end, whatever it gives.
+    /// - Throws: `KernelError`.
+    func run<P, O>(_ pipe: Pipe<P, O>, _ payload: P) async throws
+
+    /// Sends a command into its lane; returns when the kernel has accepted it. How it ends is told
+    /// in `Kernel.Errors`.
+    /// - Throws: `KernelError` when it is not accepted.
+    func dispatch<P, O>(_ symbol: Symbol<P, O>, _ payload: P) async throws
+
     /// The buffer.
     var buffer: any BufferHandle { get }
 

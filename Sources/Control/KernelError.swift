@@ -76,6 +76,8 @@ extension KernelError.Code {
     public static let conflict = Self(rawValue: "conflict")
     /// The time of a `finally` is over and its device was away.
     public static let finallyLost = Self(rawValue: "finallyLost")
+    /// A stage ended its flow, or sent it on, with a value of another shape than the flow gives.
+    public static let composeTypeMismatch = Self(rawValue: "composeTypeMismatch")
     /// A handler threw an error that has no code of its own.
     public static let failed = Self(rawValue: "failed")
 
@@ -83,7 +85,7 @@ extension KernelError.Code {
     public static let kernel: [KernelError.Code] = [
         .unavailable, .deadline, .attempt, .deviceLost, .poisoned, .diverged, .cancelled, .unbound,
         .unsupported, .overloaded, .recordFull, .malformed, .denied, .kernelLost, .tooLarge,
-        .conflict, .finallyLost, .failed,
+        .conflict, .finallyLost, .composeTypeMismatch, .failed,
     ]
 }
 

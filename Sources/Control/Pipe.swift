@@ -43,11 +43,14 @@ public struct PipeBuilder<Request, Cursor>: Sendable {
     }
 
     /// A stage that decides: it says with a verb how the flow goes on.
+    ///
+    /// - Parameter diverts: names of the symbols to which it may divert, for the wiring graph. The
+    ///   kernel refuses a device that names one which nobody provides, or that it may not call.
     public func pipe<N: Codable & Sendable>(
-        to type: N.Type, file: String = #fileID, line: UInt = #line,
+        to type: N.Type, diverts: [String] = [], file: String = #fileID, line: UInt = #line,
         _ decide: @escaping @Sendable (any Handle, Cursor) async throws -> Verb<N>
     ) -> PipeBuilder<Request, N> {
-        closure("verb", file, line, .codable, decide)
+        closure("verb", file, line, .codable, diverts, decide)
     }
 
     /// The value is shown to a symbol and stays.
@@ -86,6 +89,23 @@ public struct PipeBuilder<Request, Cursor>: Sendable {
         return adding(Stage(descriptor: descriptor, body: nil), pair)
     }
 
+    /// The value goes into every branch at once; the outputs, in the order of the branches, are the
+    /// next value. The first branch that fails cancels the others, and its error ends the flow.
+    public func fork<each N>(
+        _ branch: repeat Pipe<Cursor, each N>, file: String = #fileID, line: UInt = #line
+    ) -> PipeBuilder<Request, (repeat each N)> {
+        var routes: [SealedRoute] = []
+        repeat routes.append((each branch).route)
+        return forking(routes, .pack(repeat (each branch).output), file, line)
+    }
+
+    /// As `fork` of several branches, for as many of one type as there are at run time.
+    public func fork<N>(
+        _ branches: [Pipe<Cursor, N>], file: String = #fileID, line: UInt = #line
+    ) -> PipeBuilder<Request, [N]> {
+        forking(branches.map(\.route), .list(branches.map(\.output)), file, line)
+    }
+
     /// Something is done at every end of the flow, failure and cancellation included.
     public func finally(
         file: String = #fileID, line: UInt = #line,
@@ -112,6 +132,15 @@ public struct PipeBuilder<Request, Cursor>: Sendable {
             stages: stages + [stage], last: last, request: request, cursor: coder)
     }
 
+    private func forking<N>(
+        _ routes: [SealedRoute], _ output: Coder<N>, _ file: String, _ line: UInt
+    ) -> PipeBuilder<Request, N> {
+        let descriptor = StageDescriptor(
+            kind: .fork, symbol: nil, notes: [], shape: output.shape, file: file, line: line,
+            branches: routes.map(\.descriptor))
+        return adding(Stage(descriptor: descriptor, body: nil, branches: routes), output)
+    }
+
     private func visit(
         _ kind: StageDescriptor.Kind, _ symbol: String, _ shape: String, _ file: String,
         _ line: UInt
@@ -125,6 +154,7 @@ public struct PipeBuilder<Request, Cursor>: Sendable {
     /// Adds a closure; one that follows another closure becomes part of its visit.
     private func closure<N>(
         _ note: String, _ file: String, _ line: UInt, _ output: Coder<N>,
+        _ diverts: [String] = [],
         _ body: @escaping @Sendable (any Handle, Cursor) async throws -> Verb<N>
     ) -> PipeBuilder<Request, N> {
         let input = cursor
@@ -135,11 +165,12 @@ public struct PipeBuilder<Request, Cursor>: Sendable {
         guard let before = stages.last, let earlier = before.body else {
             let descriptor = StageDescriptor(
                 kind: note == "effect" ? .effect : .closure, symbol: nil, notes: [note],
-                shape: output.shape, file: file, line: line)
+                shape: output.shape, file: file, line: line, diverts: diverts)
             return adding(Stage(descriptor: descriptor, body: step), output)
         }
         var merged = before
         merged.descriptor.notes.append(note)
+        merged.descriptor.diverts += diverts
         merged.descriptor.shape = output.shape
         if note != "effect" { merged.descriptor.kind = .closure }
         merged.body = { kernel, bytes, coding in

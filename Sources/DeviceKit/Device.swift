@@ -80,7 +80,8 @@ public final class Bindings {
     ) {
         announcements.append(
             Hello.Announcement(
-                name: symbol.name, traits: symbol.traits, stages: nil, last: false))
+                name: symbol.name, traits: symbol.traits, stages: nil, last: false,
+                takes: symbol.payload.shape, gives: symbol.output.shape))
         bodies.append(
             .task { kernel, bytes, coding in
                 let payload: P
@@ -101,7 +102,8 @@ public final class Bindings {
     ) {
         announcements.append(
             Hello.Announcement(
-                name: symbol.name, traits: symbol.traits, stages: nil, last: false))
+                name: symbol.name, traits: symbol.traits, stages: nil, last: false,
+                takes: symbol.payload.shape, gives: symbol.output.shape))
         bodies.append(
             .function { bytes, coding in
                 let payload: P
@@ -119,16 +121,13 @@ public final class Bindings {
         announcements.append(
             Hello.Announcement(
                 name: symbol.name, traits: symbol.traits, stages: pipe.stages.map(\.descriptor),
-                last: pipe.last != nil))
+                last: pipe.last != nil, takes: symbol.payload.shape, gives: symbol.output.shape))
         let name = symbol.name
         bodies.append(
             .function { _, _ in
                 throw KernelError(.malformed, "\(name) is a pipe: only its stages are visited")
             })
-        for stage in pipe.stages {
-            if let body = stage.body { bodies.append(.task(body)) }
-        }
-        if let body = pipe.last?.body { bodies.append(.task(body)) }
+        for body in pipe.route.bodies { bodies.append(.task(body)) }
     }
 }
 

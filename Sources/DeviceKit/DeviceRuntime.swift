@@ -72,6 +72,7 @@ final class DeviceRuntime: LinkDelegate {
     func link(_ link: Link, said message: KernelMessage) {
         switch message {
         case .visit(let delivery): take(delivery)
+        case .visitClosure(let asker, let delivery): take(delivery, of: asker)
         case .answer(let visit, let tag, let reply): take(visit, tag, reply)
         case .patch(let epoch, let counter, let changes):
             keep { try mirror.take(epoch: epoch, counter: counter, changes) }
@@ -144,10 +145,27 @@ final class DeviceRuntime: LinkDelegate {
             work.append(.function(delivery.number, Int(delivery.symbol), payload))
             return
         }
+        begin(delivery, body)
+    }
+
+    private func begin(_ delivery: KernelMessage.Delivery, _ body: @escaping StageBody) {
         let visit = VisitState(delivery, epoch: epoch, body: body, runtime: self)
         visits[visit.number] = visit
         if visit.replay { replaying.append(visit) }
         work.append(.begin(visit))
+    }
+
+    /// A closure of a pipe that one of the visits here runs.
+    private func take(_ delivery: KernelMessage.Delivery, of asker: KernelMessage.Asker) {
+        guard let body = visits[asker.visit]?.closure(delivery.symbol, of: asker.tag) else {
+            link?.send {
+                $0.returned(
+                    visit: delivery.number,
+                    .fail(KernelError(.cancelled, "the handler that runs the pipe has ended")))
+            }
+            return
+        }
+        begin(delivery, body)
     }
 
     private func take(_ number: UInt64, _ tag: UInt64, _ reply: KernelMessage.Reply) {
@@ -297,6 +315,11 @@ final class DeviceRuntime: LinkDelegate {
             link.send {
                 $0.askCall(visit: visit, tag: tag, symbol: number, deadline: 0, payload)
             }
+        case .run(let route, let payload):
+            link.send { $0.askRun(visit: visit, tag: tag, route.descriptor, payload) }
+        case .dispatch(let symbol, let payload):
+            let number = link.number(of: symbol)
+            link.send { $0.askDispatch(visit: visit, tag: tag, symbol: number, payload) }
         case .commit(let offers):
             link.send {
                 $0.askCommit(

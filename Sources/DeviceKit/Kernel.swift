@@ -257,7 +257,7 @@ extension Kernel: LinkDelegate {
         case .patch(let epoch, let counter, let changes):
             keep { try mirror.take(epoch: epoch, counter: counter, changes) }
         case .ping(let number): link.send { $0.pong(number) }
-        case .pong, .visit, .cancelVisit, .answer, .drain: break
+        case .pong, .visit, .visitClosure, .cancelVisit, .answer, .drain: break
         }
     }
 

@@ -9,18 +9,43 @@ struct VisitHandle: Handle {
     let coding: CBORCoding
 
     func call<P, O>(_ symbol: Symbol<P, O>, _ payload: P) async throws -> O {
-        let bytes = try symbol.payload.encode(payload, coding)
+        let bytes = try encode(payload, symbol.payload, symbol.name)
+        return try symbol.output.decode(try await ask(.call(symbol.name, bytes)), coding)
+    }
+
+    func compose<P, O>(_ pipe: Pipe<P, O>, _ payload: P) async throws -> O {
+        let bytes = try encode(payload, pipe.request, "a pipe")
+        return try pipe.output.decode(try await ask(.run(pipe.route, bytes)), coding)
+    }
+
+    func run<P, O>(_ pipe: Pipe<P, O>, _ payload: P) async throws {
+        var route = pipe.route
+        route.gives = ""
+        _ = try await ask(.run(route, try encode(payload, pipe.request, "a pipe")))
+    }
+
+    func dispatch<P, O>(_ symbol: Symbol<P, O>, _ payload: P) async throws {
+        let bytes = try encode(payload, symbol.payload, symbol.name)
+        _ = try await ask(.dispatch(symbol.name, bytes))
+    }
+
+    private func encode<P>(_ payload: P, _ coder: Coder<P>, _ name: String) throws -> [UInt8] {
+        let bytes = try coder.encode(payload, coding)
         guard bytes.count + 1_024 <= WireLimits.frame else {
             throw KernelError(
                 .tooLarge,
-                "the payload of \(symbol.name) has \(bytes.count) bytes; the limit is "
+                "the payload of \(name) has \(bytes.count) bytes; the limit is "
                     + "\(WireLimits.frame - 1_024)", outcome: .none)
         }
-        switch try await visit.ask(.call(symbol.name, bytes)) {
-        case .output(let output): return try symbol.output.decode(output, coding)
+        return bytes
+    }
+
+    private func ask(_ question: VisitState.Question) async throws -> [UInt8] {
+        switch try await visit.ask(question) {
+        case .output(let output): return output
         case .failure(let error): throw error
         case .committed, .conflict:
-            throw KernelError(.malformed, "the kernel answered the call of \(symbol.name) oddly")
+            throw KernelError(.malformed, "the kernel answered another question")
         }
     }
 

@@ -14,6 +14,8 @@ final class VisitState {
     enum Question: Sendable {
         case call(String, [UInt8])
         case commit([Offer])
+        case run(SealedRoute, [UInt8])
+        case dispatch(String, [UInt8])
     }
 
     struct Offer: Sendable {
@@ -55,6 +57,8 @@ final class VisitState {
     private let recorded: [KernelMessage.Read]
     private var reads: [String: UInt32] = [:]
     private var lastTag: UInt64 = 0
+    /// The closures of the pipes that it runs, by the question that runs each.
+    private var closures: [UInt64: [StageBody]] = [:]
     private var asked: [UInt64: UnsafeContinuation<Reply, any Error>] = [:]
     private var answers: [(tag: UInt64, Reply)] = []
     private var isCancelled = false
@@ -111,6 +115,7 @@ final class VisitState {
                     return continuation.resume(throwing: CancellationError())
                 }
                 asked[tag] = continuation
+                if case .run(let route, _) = question { closures[tag] = route.bodies }
                 runtime.send(question, visit: number, tag: tag)
             }
         } onCancel: {
@@ -162,6 +167,12 @@ final class VisitState {
         z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
         z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
         return z ^ (z >> 31)
+    }
+
+    /// The code of a closure of a pipe that it runs.
+    func closure(_ index: UInt64, of tag: UInt64) -> StageBody? {
+        guard let bodies = closures[tag], index < UInt64(bodies.count) else { return nil }
+        return bodies[Int(index)]
     }
 
     /// Whether it has asked something that is not answered.

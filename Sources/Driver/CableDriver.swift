@@ -156,7 +156,7 @@ package final class CableDriver {
             call(peer, id, symbol, deadline, key, payload)
         case .returned(let visit, let verb): hub.returned(peer, visit: visit, verb)
         case .askCall(let visit, let tag, let symbol, let deadline, let payload):
-            ask(peer, visit, tag, symbol, deadline, payload)
+            ask(peer, visit, tag, symbol) { .call($0, [UInt8](payload), deadline: deadline) }
         case .askCommit(let visit, let tag, let offers):
             hub.ask(
                 peer, visit: visit, tag: tag,
@@ -164,6 +164,10 @@ package final class CableDriver {
                     offers.map {
                         Operation.Offer(region: $0.region, base: $0.base, patch: $0.patch)
                     }))
+        case .askRun(let visit, let tag, let route, let payload):
+            hub.ask(peer, visit: visit, tag: tag, .run(route, [UInt8](payload)))
+        case .askDispatch(let visit, let tag, let symbol, let payload):
+            ask(peer, visit, tag, symbol) { .dispatch($0, [UInt8](payload)) }
         case .note(let visit, let region, let number, let revision):
             hub.note(peer, visit: visit, region: region, number: number, revision: revision)
         case .parked(let visit): hub.parked(peer, visit: visit)
@@ -244,8 +248,8 @@ package final class CableDriver {
     }
 
     private func ask(
-        _ peer: Peer, _ visit: UInt64, _ tag: UInt64, _ symbol: UInt64, _ deadline: UInt32,
-        _ payload: UnsafeRawBufferPointer
+        _ peer: Peer, _ visit: UInt64, _ tag: UInt64, _ symbol: UInt64,
+        _ operation: (SymbolSlot) -> Operation
     ) {
         guard let name = resolve(symbol), let slot = name.slot else {
             let text = resolve(symbol)?.text ?? "number \(symbol)"
@@ -255,8 +259,7 @@ package final class CableDriver {
             return hub.askUnknown(
                 peer, visit: visit, tag: tag, name.text, denied(device, name.text))
         }
-        hub.ask(
-            peer, visit: visit, tag: tag, .call(slot, [UInt8](payload), deadline: deadline))
+        hub.ask(peer, visit: visit, tag: tag, operation(slot))
     }
 
     private func follow(_ peer: Peer, _ id: UInt64, _ region: String) {
@@ -302,7 +305,9 @@ package final class CableDriver {
             name: device?.name ?? hello.name)
         if device != nil {
             let bindings = (hello.bindings ?? []).map {
-                Binding(name: $0.name, traits: $0.traits, stages: $0.stages, last: $0.last)
+                Binding(
+                    name: $0.name, traits: $0.traits, stages: $0.stages, last: $0.last,
+                    takes: $0.takes, gives: $0.gives)
             }
             do {
                 try hub.announce(peer, bindings)

@@ -7,6 +7,7 @@ import Wire
 extension CableDriver: Cable {
     package func visit(_ order: borrowing VisitOrder) {
         output.visit(
+            of: order.asker.map { KernelMessage.Asker(visit: $0.visit, tag: $0.tag) },
             number: order.number, symbol: UInt64(order.symbol), flow: order.flow,
             path: order.path, step: order.step, attempt: order.attempt, now: order.now,
             lowest: order.lowest, replay: order.replay,

@@ -26,6 +26,12 @@ extension House: @LoopActor HubObserver {
         EventLoop.shared.schedule(at: 0) { [unowned self] in supervisor.cell(device) }
     }
 
+    func elderEmptied(device: String, incarnation: Int) {
+        EventLoop.shared.schedule(at: 0) { [unowned self] in
+            supervisor.drained(device, incarnation: incarnation)
+        }
+    }
+
     func cellEmptied(device: String, incarnation: Int) {
         EventLoop.shared.schedule(at: 0) { [unowned self] in
             supervisor.emptied(device, incarnation: incarnation)

@@ -107,6 +107,13 @@ extension House: SupervisorDelegate {
 
     func swapFailed(_ device: String, reason: String) {
         complain("\(device): the swap failed: \(reason)")
+        turn()
+        hub.report(
+            device,
+            KernelError(
+                .unavailable,
+                "the swap of \(device) failed (\(reason)): the old process serves on"),
+            flow: nil)
     }
 
     func changed(_ status: DeviceStatus) {

@@ -45,7 +45,7 @@ final class House {
         let found = try search.manifests()
         manifests = found.map(\.manifest).filter { $0.role == .device }
         door = try Door(devices: manifests.count)
-        hub = Hub(epoch: UInt64(max(1, Clock.realtime))) { CBORCoding().join([$0, $1]) }
+        hub = Hub(epoch: UInt64(max(1, Clock.realtime))) { CBORCoding().join($0) }
         stopping = try Stopping { [unowned self] in asked($0) }
         for manifest in manifests {
             try hub.declare(manifest.declaration)
@@ -156,8 +156,10 @@ final class House {
 
     func ready(_ plug: Plug) {
         guard let device = plug.device, let peer = plug.driver.peer else { return }
+        turn()
         reports[device]?.becameReady(plug.incarnation)
-        supervisor.ready(device, incarnation: plug.incarnation)
+        supervisor.ready(
+            device, incarnation: plug.incarnation, until: hub.longestDeadline)
         hub.ready(peer)
     }
 

@@ -9,7 +9,8 @@ import Wire
 /// The kernel's own symbols: what an operator does is a call like any other.
 extension House {
     func declareOperators() {
-        operate("Kernel.Device.kill") { [unowned self] device, payload throws(KernelError) in
+        operate("Kernel.Device.kill", "Sends a signal to a device.") {
+            [unowned self] device, payload throws(KernelError) in
             let word = payload["signal"]?.text ?? "KILL"
             guard let signal = SignalName.number(word) else {
                 throw KernelError(
@@ -20,49 +21,90 @@ extension House {
                 throw KernelError(.unavailable, "\(device) has no process", outcome: .none)
             }
         }
-        operate("Kernel.Device.restart") { [unowned self] device, payload throws(KernelError) in
-            if payload["swap"]?.bool == true {
-                throw KernelError(
-                    .unsupported, "this kernel does not swap devices yet", outcome: .none)
-            }
+        operate("Kernel.Device.restart", "Ends a device and starts it again.") {
+            [unowned self] device, payload throws(KernelError) in
+            if payload["swap"]?.bool == true { return try swap(device) }
             supervisor.restart(device)
         }
-        operate("Kernel.Device.stop") { [unowned self] device, _ in supervisor.stop(device) }
-        operate("Kernel.Device.start") { [unowned self] device, _ in
+        operate("Kernel.Device.swap", "Starts a device's next build beside it.") {
+            [unowned self] device, _ throws(KernelError) in
+            try swap(device)
+        }
+        operate("Kernel.Device.stop", "Ends a device, which then stays away.") {
+            [unowned self] device, _ in supervisor.stop(device)
+        }
+        operate("Kernel.Device.start", "Starts a device that does not run.") {
+            [unowned self] device, _ in
             if let slot = hub.devices[device] { hub.expect(slot) }
             supervisor.start(device)
         }
-        hub.declare(builtin: "Kernel.shutdown") { [unowned self] _ in
+        hub.declare(builtin: "Kernel.shutdown", summary: "Ends the kernel and every device.") {
+            [unowned self] _ in
             // The answer leaves before the devices are told.
             EventLoop.shared.schedule(at: 0) { [unowned self] in shutdown() }
             return .success(CBORCoding().void)
         }
-        hub.declare(builtin: "Kernel.Errors.dismiss") { [unowned self] _ in
+        declareCancel()
+        hub.declare(
+            builtin: "Kernel.Errors.dismiss", summary: "Forgets the errors told so far."
+        ) { [unowned self] _ in
             hub.dismissErrors()
             return .success(CBORCoding().void)
         }
+        declareTracing()
         for name in Self.unsupported {
-            hub.declare(builtin: name) { _ in
+            hub.declare(builtin: name, summary: "Not served yet.") { _ in
                 .failure(
                     KernelError(
                         .unsupported, "this kernel does not serve \(name) yet", outcome: .none))
             }
         }
+        hub.showSymbols()
+    }
+
+    private func declareCancel() {
+        hub.declare(builtin: "Kernel.Flow.cancel", summary: "Ends a flow.") {
+            [unowned self] bytes in
+            Self.answer { () throws(KernelError) in
+                let name = "Kernel.Flow.cancel"
+                let payload = try Self.value(of: bytes, name)
+                let text = payload.text ?? payload["flow"]?.text ?? ""
+                let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+                guard parts.count == 2, let epoch = UInt64(parts[0]), let number = UInt64(parts[1])
+                else {
+                    throw KernelError(
+                        .malformed, "\(name) takes {\"flow\": \"EPOCH-NUMBER\"}, not \(text)",
+                        outcome: .none)
+                }
+                guard epoch == hub.epoch, hub.cancel(flow: number) else {
+                    throw KernelError(
+                        .unavailable, "no flow \(text) runs: see `concentric trace`",
+                        outcome: .none)
+                }
+                return CBORCoding().void
+            }
+        }
+    }
+
+    private func swap(_ device: String) throws(KernelError) {
+        guard let reason = supervisor.swap(device) else { return }
+        throw KernelError(
+            .unavailable, "\(device) is not swapped: \(reason)", outcome: .none, retry: true)
     }
 
     /// Symbols that are reserved and not yet served.
     nonisolated static let unsupported = [
-        "Kernel.Device.swap", "Kernel.Trace.capture", "Kernel.Flow.cancel",
         "Kernel.History.preview",
         "Kernel.Channel.publish",
     ]
 
     /// Binds a symbol whose payload names a device: its name alone, or an object with `device`.
     private func operate(
-        _ name: String, _ act: @escaping (String, Value) throws(KernelError) -> Void
+        _ name: String, _ summary: String,
+        _ act: @escaping (String, Value) throws(KernelError) -> Void
     ) {
-        hub.declare(builtin: name) { [unowned self] bytes in
-            do {
+        hub.declare(builtin: name, summary: summary) { [unowned self] bytes in
+            Self.answer { () throws(KernelError) in
                 let payload = try Self.value(of: bytes, name)
                 guard let device = payload.text ?? payload["device"]?.text else {
                     throw KernelError(
@@ -76,12 +118,18 @@ extension House {
                 }
                 let limits = patience(with: device)
                 try act(device, payload)
-                return .success(limits)
-            } catch let error as KernelError {
-                return .failure(error)
-            } catch {
-                return .failure(KernelError(error))
+                return limits
             }
+        }
+    }
+
+    private static func answer(
+        _ act: () throws(KernelError) -> [UInt8]
+    ) -> Result<[UInt8], KernelError> {
+        do {
+            return .success(try act())
+        } catch {
+            return .failure(error)
         }
     }
 
@@ -100,7 +148,7 @@ extension House {
         return writer.bytes
     }
 
-    private static func value(of bytes: [UInt8], _ name: String) throws(KernelError) -> Value {
+    static func value(of bytes: [UInt8], _ name: String) throws(KernelError) -> Value {
         do {
             return try bytes.withUnsafeBytes { raw in
                 var reader = CBORReader(raw)

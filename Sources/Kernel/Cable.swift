@@ -25,8 +25,12 @@ package protocol Cable: AnyObject {
 package struct VisitOrder {
     /// Counts the deliveries on this cable, from 1.
     package var number: UInt64
-    /// The place of the symbol in the list that the device announced.
+    /// The place of the symbol in the list that the device announced, or among the closures of the
+    /// pipe that `asker` runs.
     package var symbol: Int
+    /// The question by which a visit of the same process runs the pipe; nil for an announced
+    /// symbol.
+    package var asker: (visit: UInt64, tag: UInt64)?
     /// The root of the key: the flow, or what stands above it.
     package var flow: UInt64
     /// The key of everything above this step; nil for a root flow without a key of its own.
@@ -91,4 +95,6 @@ package protocol HubObserver: AnyObject {
     func cellWanted(device: String)
     /// The visit of a cell has ended, or there is none for it: the cell may go.
     func cellEmptied(device: String, incarnation: Int)
+    /// The last flow that had begun under the process which served before has ended.
+    func elderEmptied(device: String, incarnation: Int)
 }

@@ -107,36 +107,26 @@ extension Hub {
 
     /// A cell must be the same program as the process that serves: flows go on beside each other.
     /// - Throws: `KernelError` naming the symbol that it announces otherwise.
-    func admit(_ cell: Peer, _ device: DeviceSlot, _ announced: [Binding]) throws(KernelError) {
-        let serving = bindings.filter { symbols[$0.name]?.device === device }
+    func compare(_ device: DeviceSlot, _ announced: [Binding]) throws(KernelError) {
+        let serving = Dictionary(bindings.map { ($0.name, $0) }) { $1 }
         for own in announced {
-            if let other = serving.first(where: { $0.name == own.name }), own.isSame(as: other) {
-                continue
-            }
-            throw KernelError(
-                .denied,
-                "\(device.name) announces \(own.name) otherwise than the process that serves: "
-                    + "restart the device to run its new build")
-        }
-        for name in Hub.places(of: announced) {
-            guard let slot = symbols[name], slot.device === device else {
+            guard let other = serving[own.name], own.isSame(as: other) else {
                 throw KernelError(
-                    .denied, "\(device.name) announces \(name), which its serving process does not")
+                    .denied,
+                    "\(device.name) announces \(own.name) otherwise than the process that serves: "
+                        + "restart the device to run its new build")
             }
-            place(slot, cell)
         }
     }
 }
 
 extension Binding {
-    /// Two builds of a pipe are the same if kinds, symbols and shapes are; notes and lines are not
-    /// looked at.
+    /// A handler, or the same pipe.
     func isSame(as other: Binding) -> Bool {
-        guard name == other.name, last == other.last, traits.replay == other.traits.replay,
-            stages?.count == other.stages?.count
-        else { return false }
-        return zip(stages ?? [], other.stages ?? []).allSatisfy {
-            $0.kind == $1.kind && $0.symbol == $1.symbol && $0.shape == $1.shape
+        guard traits.replay == other.traits.replay else { return false }
+        guard let route, let second = other.route else {
+            return stages == nil && other.stages == nil
         }
+        return route.isSame(as: second)
     }
 }

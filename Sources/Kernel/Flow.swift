@@ -9,6 +9,8 @@ final class Flow {
         case call(Peer, UInt64)
         /// An operation of another flow's stage.
         case operation(Flow, Entry)
+        /// A branch of a fork, by its place.
+        case branch(Flow, Int)
         /// A dispatched command: nobody waits, its failure goes to `Kernel.Errors`.
         case command
     }
@@ -17,6 +19,8 @@ final class Flow {
     enum Ending {
         case success([UInt8])
         case failure(KernelError)
+        /// Not an end: it leaves its route for that of a symbol, with a value.
+        case divert(SymbolSlot, [UInt8])
     }
 
     enum Trial {
@@ -32,12 +36,22 @@ final class Flow {
     let symbol: SymbolSlot
     /// The key of all above this flow; nil for a root without a key of its own.
     let path: String?
+    /// Whose route it runs along: its own symbol, or the one that it was diverted to.
+    var entered: SymbolSlot
     /// Nil until the device has said how it answers the symbol.
     var route: Route?
+    /// The shape of what it must give; empty while nobody knows, or for whom it does not matter.
+    var gives = ""
     var request: [UInt8]
+    /// Bytes that count for who sent the request, whatever it becomes.
+    let size: Int
     var value: [UInt8]
     /// Seen time.
     var deadline: UInt64
+    /// The deadline without what its `finally` may take.
+    var limit: UInt64
+    /// Counts the beginnings of flows that nobody above has asked for; 0 before that.
+    var root: UInt64 = 0
     /// Seen time at which it began to run.
     var began: UInt64 = 0
     /// The longest that its caller lets it run.
@@ -50,10 +64,14 @@ final class Flow {
     var visit: Visit?
     /// The device in whose queue it stands.
     var waiting: DeviceSlot?
+    /// The question that must be asked again before this closure of its pipe can run.
+    var awaiting: Entry?
     /// Where its stage is to be tried, after it was in the death of a process.
     var trial = Trial.none
     var record: Record?
     var children: [Flow] = []
+    /// What the branches of a fork have given so far.
+    var results: [[UInt8]?] = []
     /// A stage has answered, and what it asked for is being brought to rest.
     var reply: EncodedVerb?
     var ending: Ending?
@@ -75,10 +93,13 @@ final class Flow {
         self.number = number
         self.origin = origin
         self.symbol = symbol
+        entered = symbol
         self.path = path
-        self.request = value
+        request = value
+        size = value.count
         self.value = value
         self.deadline = deadline
+        limit = deadline
         self.bound = bound
     }
 
@@ -99,6 +120,8 @@ final class Visit {
     let symbol: SymbolSlot
     /// Seen time of the delivery, or of the last answer: the attempt's own time starts there.
     var since: UInt64
+    /// Seen time of the delivery.
+    let begun: UInt64
     /// What it asks is compared with the record.
     var replay: Bool
     /// The flow no longer wants its answer; seen time of the cancel.
@@ -113,6 +136,7 @@ final class Visit {
         self.peer = peer
         self.symbol = symbol
         self.since = since
+        begun = since
         self.replay = replay
     }
 }
@@ -139,6 +163,9 @@ final class Record {
 enum EntryName: Equatable {
     case call(String, [UInt8])
     case commit([String])
+    /// A pipe by its signature.
+    case run(String, [UInt8])
+    case dispatch(String, [UInt8])
     /// Nobody provides the symbol, or the device may not call it.
     case refused(String)
 }
@@ -156,6 +183,8 @@ final class Entry {
     /// When its answer was first given.
     var order: Int?
     var child: Flow?
+    /// Flows of its pipe that wait at a closure until a repeat has asked for the pipe again.
+    var closures: [Flow] = []
     /// The question of the present visit; nil while the present visit has not asked it.
     var tag: UInt64?
     /// Times that a commit was offered.
@@ -176,6 +205,10 @@ package enum Operation {
     case call(SymbolSlot, [UInt8], deadline: UInt32)
     /// A commit of one or two regions.
     case commit([Offer])
+    /// A pipe that the handler has built.
+    case run(RouteDescriptor, [UInt8])
+    /// A command for a lane.
+    case dispatch(SymbolSlot, [UInt8])
     /// A call of a name that the device may not call; it is answered with the error.
     case refused(String, KernelError)
 
@@ -205,11 +238,11 @@ final class Lane {
 
     func enter(_ flow: Flow) {
         queue.append(flow)
-        bytes += flow.request.count
+        bytes += flow.size
     }
 
     func leave(_ flow: Flow) {
         queue.removeAll { $0 === flow }
-        bytes -= flow.request.count
+        bytes -= flow.size
     }
 }

@@ -27,6 +27,10 @@ extension Hub {
         let flow = Flow(
             number: numbers, origin: origin, symbol: symbol, path: path, value: payload,
             deadline: min(own, bound), bound: bound)
+        switch origin {
+        case .operation(let parent, _), .branch(let parent, _): flow.root = parent.root
+        case .call, .command: break
+        }
         if let newest {
             newest.next = flow
             flow.previous = newest
@@ -51,21 +55,53 @@ extension Hub {
     /// The flow runs from now on; a lane is no one's fault, so its clock starts here.
     func begin(_ flow: Flow) {
         flow.running = true
+        if flow.root == 0 {
+            beginnings += 1
+            flow.root = beginnings
+        }
         flow.began = seen
         flow.deadline = min(
             seen + UInt64(flow.symbol.traits.deadline) * 1_000_000, flow.bound)
+        flow.limit = flow.deadline
         due = min(due, flow.deadline)
-        guard flow.symbol.known else { return queue(flow, for: flow.symbol) }
-        flow.route = flow.symbol.route
+        enter(flow)
+    }
+
+    /// A branch runs along a route of its own.
+    func begin(_ flow: Flow, along route: Route) {
+        flow.running = true
+        flow.began = seen
+        due = min(due, flow.deadline)
+        flow.route = route
+        flow.gives = route.gives
         advance(flow)
+    }
+
+    private func enter(_ flow: Flow) {
+        guard flow.entered.known else { return queue(flow, for: flow.entered) }
+        take(flow.entered.route, flow)
+        advance(flow)
+    }
+
+    /// What its first route gives is what the flow gives, wherever it is sent. Nobody waits for
+    /// what a command gives.
+    private func take(_ route: Route, _ flow: Flow) {
+        flow.route = route
+        if flow.entered === flow.symbol {
+            if case .command = flow.origin { return }
+            flow.gives = route.gives
+        }
     }
 
     /// The device has said how it answers the symbol of a flow that waited for it.
     func resolve(_ flow: Flow) {
-        flow.route = flow.symbol.route
-        flow.deadline = min(
-            flow.began + UInt64(flow.symbol.traits.deadline) * 1_000_000, flow.bound)
-        due = min(due, flow.deadline)
+        if flow.entered === flow.symbol {
+            flow.deadline = min(
+                flow.began + UInt64(flow.symbol.traits.deadline) * 1_000_000, flow.bound)
+            flow.limit = flow.deadline
+            due = min(due, flow.deadline)
+        }
+        take(flow.entered.route, flow)
         advance(flow)
     }
 
@@ -74,7 +110,7 @@ extension Hub {
         while flow.position < route.stages.count {
             switch route.stages[flow.position] {
             case .withRequest:
-                flow.value = join(flow.request, flow.value)
+                flow.value = join([flow.request, flow.value])
                 flow.position += 1
                 flow.forgetStage()
             case .pipe(let symbol), .tap(let symbol):
@@ -83,9 +119,42 @@ extension Hub {
                     return
                 }
                 return queue(flow, for: symbol)
+            case .fork(let branches): return fork(flow, branches)
             }
         }
         finish(flow, .success(flow.value))
+    }
+
+    /// Each branch is a flow; the last one that ends moves the flow on.
+    private func fork(_ flow: Flow, _ branches: [Route]) {
+        guard !branches.isEmpty else { return settle(flow, .next(join([]))) }
+        flow.results = Array(repeating: nil, count: branches.count)
+        let children = branches.indices.map { index in
+            start(
+                .branch(flow, index), flow.symbol, flow.value,
+                path: "\(key(of: flow))/\(index)", bound: flow.deadline)
+        }
+        flow.children += children
+        for (child, route) in zip(children, branches) where !child.ended && child.ending == nil {
+            begin(child, along: route)
+        }
+    }
+
+    private func branchEnded(_ branch: Flow, of flow: Flow, _ index: Int, _ ending: Flow.Ending) {
+        flow.children.removeAll { $0 === branch }
+        flow.dirty = flow.dirty || branch.dirty
+        if flow.ending == nil {
+            switch result(branch, ending) {
+            case .failure(let error): finish(flow, .failure(error))
+            case .success(let bytes):
+                flow.results[index] = bytes
+                if flow.children.isEmpty {
+                    flow.reply = .next(join(flow.results.compactMap { $0 }))
+                    flow.results = []
+                }
+            }
+        }
+        close(flow)
     }
 
     private static func verb(of result: Result<[UInt8], KernelError>) -> EncodedVerb {
@@ -102,7 +171,7 @@ extension Hub {
         guard flow.position < route.stages.count else { return nil }
         switch route.stages[flow.position] {
         case .pipe(let symbol), .tap(let symbol): return symbol
-        case .withRequest: return nil
+        case .withRequest, .fork: return nil
         }
     }
 
@@ -114,20 +183,74 @@ extension Hub {
             flow.position += 1
             flow.forgetStage()
             advance(flow)
-        case .abort(let value): finish(flow, .success(value))
-        case .divert:
-            let error = KernelError(
-                .unsupported, "\(flow.symbol.name): this kernel does not divert flows yet")
-            finish(flow, .failure(error))
+        case .abort(let value, let shape):
+            guard Shape.fits(shape, flow.gives) else {
+                return finish(flow, .failure(mismatch(flow, "aborts with", shape)))
+            }
+            finish(flow, .success(value))
+        case .divert(let name, let value, let shape): divert(flow, to: name, value, shape)
         case .fail(let error): finish(flow, .failure(error))
         }
+    }
+
+    /// The flow leaves its route for that of a symbol; the `finally` of the one it leaves runs
+    /// first.
+    private func divert(_ flow: Flow, to name: String, _ value: [UInt8], _ shape: String) {
+        guard let target = symbol(name) else { return finish(flow, .failure(Hub.unbound(name))) }
+        if let device = stageSymbol(flow)?.device, !device.mayCall(name) {
+            let error = KernelError(
+                .denied, "the manifest of \(device.name) does not grant diverting to \(name)")
+            return finish(flow, .failure(error))
+        }
+        guard Shape.fits(target.gives, flow.gives) else {
+            return finish(
+                flow, .failure(mismatch(flow, "diverts to \(name), which gives", target.gives)))
+        }
+        guard Shape.fits(shape, target.takes) else {
+            let error = KernelError(
+                .composeTypeMismatch,
+                "\(stageName(flow)) diverts to \(name) with \(shape); it takes \(target.takes)")
+            return finish(flow, .failure(error))
+        }
+        finish(flow, .divert(target, value))
+    }
+
+    private func mismatch(_ flow: Flow, _ what: String, _ shape: String) -> KernelError {
+        KernelError(
+            .composeTypeMismatch,
+            "\(stageName(flow)) \(what) \(shape); the flow of \(flow.symbol.name) gives "
+                + "\(flow.gives)")
+    }
+
+    private func stageName(_ flow: Flow) -> String {
+        stageSymbol(flow)?.name ?? flow.symbol.name
+    }
+
+    private func takeUp(_ flow: Flow, to target: SymbolSlot, _ value: [UInt8]) {
+        flow.ending = nil
+        flow.last = false
+        flow.results = []
+        flow.position = 0
+        flow.request = value
+        flow.value = value
+        flow.entered = target
+        flow.route = nil
+        flow.forgetStage()
+        flow.deadline = flow.limit
+        due = min(due, flow.deadline)
+        enter(flow)
     }
 
     // MARK: - To the end
 
     /// The flow will end with this; first everything that it started comes to rest.
     func finish(_ flow: Flow, _ ending: Flow.Ending) {
-        guard flow.ending == nil, !flow.ended else { return }
+        guard !flow.ended else { return }
+        guard flow.ending == nil else {
+            // A flow that was to go on along another route ends where it is.
+            if case .divert = flow.ending { flow.ending = ending }
+            return
+        }
         flow.ending = ending
         flow.reply = nil
         leaveQueue(flow)
@@ -146,16 +269,18 @@ extension Hub {
     }
 
     func cancel(_ flow: Flow, _ why: String) {
-        guard !flow.last else { return }
+        if flow.last {
+            guard case .divert = flow.ending else { return }
+        }
         finish(flow, .failure(KernelError(.cancelled, "\(flow.symbol.name): \(why)")))
     }
 
     /// Goes on once nothing that the flow started still runs: to the next stage, to `finally`, or
     /// to the end.
     func close(_ flow: Flow) {
-        guard flow.visit == nil, flow.waiting == nil, flow.children.isEmpty, !flow.ended else {
-            return
-        }
+        guard flow.visit == nil, flow.waiting == nil, flow.awaiting == nil,
+            flow.children.isEmpty, !flow.ended
+        else { return }
         guard flow.ending != nil else {
             guard let verb = flow.reply else { return }
             flow.reply = nil
@@ -172,12 +297,15 @@ extension Hub {
     /// The end is told, once.
     func end(_ flow: Flow) {
         guard let ending = flow.ending, !flow.ended else { return }
+        if case .divert(let target, let value) = ending { return takeUp(flow, to: target, value) }
         flow.ended = true
+        if tracing { keep(flow, result(flow, ending)) }
         unlink(flow)
+        if elders > 0 { leaveElders(flow) }
         switch flow.origin {
         case .call(let peer, let id):
             peer.open -= 1
-            peer.openBytes -= flow.request.count
+            peer.openBytes -= flow.size
             if !peer.away { peer.cable.reply(call: id, result(flow, ending)) }
         case .operation(let parent, let entry):
             parent.children.removeAll { $0 === flow }
@@ -193,6 +321,7 @@ extension Hub {
             } else {
                 close(parent)
             }
+        case .branch(let parent, let index): branchEnded(flow, of: parent, index, ending)
         case .command:
             if case .failure(let error) = result(flow, ending) {
                 report(flow.symbol.name, error, flow: flow.number)
@@ -212,6 +341,7 @@ extension Hub {
         case .failure(var error):
             error.outcome = flow.dirty ? .unknown : .none
             return .failure(error)
+        case .divert(let target, _): return .failure(Hub.unbound(target.name))
         }
     }
 

@@ -20,7 +20,7 @@ package final class Hub {
     /// This start of the kernel; larger than those before.
     package let epoch: UInt64
     package weak var observer: (any HubObserver)?
-    let join: ([UInt8], [UInt8]) -> [UInt8]
+    let join: ([[UInt8]]) -> [UInt8]
 
     /// Monotonic time in which the kernel itself ran, in nanoseconds.
     package internal(set) var seen: UInt64 = 0
@@ -32,6 +32,8 @@ package final class Hub {
     private var late = false
 
     var symbols: [String: SymbolSlot] = [:]
+    /// The closures of announced pipes, by their names and the shapes of their pipes.
+    private var closures: [String: SymbolSlot] = [:]
     private var symbolCount = 0
     package private(set) var devices: [String: DeviceSlot] = [:]
     package private(set) var bindings: [Binding] = []
@@ -44,7 +46,14 @@ package final class Hub {
     unowned(unsafe) var newest: Flow?
     package internal(set) var liveFlows = 0
     var numbers: UInt64 = 0
+    /// Flows that have begun and that nobody above has asked for.
+    var beginnings: UInt64 = 0
+    /// Devices of which two processes serve.
+    var elders = 0
     var errors: [Value] = []
+    /// Asked at the end of each visit and flow: all that a trace costs while it is off.
+    var tracing = false
+    var trace = Trace()
     /// Answers that came from attempts which are over.
     package internal(set) var staleReplies = 0
 
@@ -52,16 +61,18 @@ package final class Hub {
     ///
     /// - Parameters:
     ///   - epoch: larger than that of every kernel before.
-    ///   - join: makes the coding's pair of two encoded values.
+    ///   - join: makes the coding's sequence of encoded values.
     package init(
         epoch: UInt64, limits: HubLimits = HubLimits(),
-        join: @escaping ([UInt8], [UInt8]) -> [UInt8]
+        join: @escaping ([[UInt8]]) -> [UInt8]
     ) {
         self.epoch = epoch
         self.limits = limits
         self.join = join
         declare(region: RegionSlot.devices, initial: .array([]), owned: true)
         declare(region: RegionSlot.errors, initial: .array([]), owned: true)
+        declare(region: RegionSlot.symbols, initial: .array([]), owned: true)
+        declare(region: RegionSlot.pipes, initial: .array([]), owned: true)
     }
 
     /// A turn of the loop begins: events until the next one happen now.
@@ -108,38 +119,46 @@ package final class Hub {
                     "\(device.name) and \(other.device?.name ?? "the kernel") both provide \(name)")
             }
         }
-        for name in declaration.provides { add(name, device, hidden: false) }
+        for name in declaration.provides { add(name, device) }
         devices[device.name] = device
         return device
     }
 
     /// Binds one of the kernel's own symbols.
+    ///
+    /// - Parameter summary: one line that says what it is for.
     package func declare(
-        builtin name: String, _ answer: @escaping ([UInt8]) -> Result<[UInt8], KernelError>
+        builtin name: String, summary: String = "",
+        _ answer: @escaping ([UInt8]) -> Result<[UInt8], KernelError>
     ) {
-        let slot = add(name, nil, hidden: false)
+        let slot = add(name, nil)
         slot.builtin = answer
+        slot.traits.summary = summary
         slot.known = true
     }
 
     @discardableResult
-    func add(_ name: String, _ device: DeviceSlot?, hidden: Bool) -> SymbolSlot {
-        let slot = SymbolSlot(name: name, id: symbolCount, device: device, hidden: hidden)
+    func add(_ name: String, _ device: DeviceSlot?) -> SymbolSlot {
+        let slot = make(name, device)
+        symbols[name] = slot
+        return slot
+    }
+
+    private func make(_ name: String, _ device: DeviceSlot?) -> SymbolSlot {
+        let slot = SymbolSlot(name: name, id: symbolCount, device: device)
         slot.route = Route([.pipe(slot)], last: nil)
         symbolCount += 1
-        symbols[name] = slot
         return slot
     }
 
     /// The symbol of a name that somebody outside may call.
     package func symbol(_ name: String) -> SymbolSlot? {
-        guard let slot = symbols[name], !slot.hidden else { return nil }
-        return slot
+        symbols[name]
     }
 
     /// Every symbol that may be called.
     package var callable: [String] {
-        symbols.values.filter { !$0.hidden }.map(\.name).sorted()
+        symbols.keys.sorted()
     }
 
     // MARK: - Peers
@@ -154,7 +173,7 @@ package final class Hub {
             guard names.insert(binding.name).inserted else {
                 throw KernelError(.denied, "\(device.name) binds \(binding.name) twice")
             }
-            guard let slot = symbols[binding.name], slot.device === device, !slot.hidden else {
+            guard let slot = symbols[binding.name], slot.device === device else {
                 throw KernelError(
                     .denied,
                     "\(device.name) binds \(binding.name), which its manifest does not provide")
@@ -164,72 +183,125 @@ package final class Hub {
                     .denied, "\(binding.name): its deadline is under three attempts")
             }
         }
-        for slot in symbols.values where slot.device === device && !slot.hidden {
+        for slot in symbols.values where slot.device === device {
             guard names.contains(slot.name) else {
                 throw KernelError(
                     .denied,
                     "\(device.name) leaves \(slot.name) unbound, which its manifest provides")
             }
         }
-        if peer.isCell { return try admit(peer, device, announced) }
+        if peer.isCell { try compare(device, announced) }
         for binding in announced { try check(binding, device) }
-        for binding in announced { bind(binding, peer) }
-        bindings.removeAll { names.contains($0.name) }
-        bindings += announced
+        peer.announced = announced.compactMap { bind($0, peer) }
     }
 
     /// A device that is refused has changed nothing.
     private func check(_ binding: Binding, _ device: DeviceSlot) throws(KernelError) {
-        for stage in binding.stages ?? [] where stage.kind == .pipe || stage.kind == .tap {
-            guard let name = stage.symbol, symbol(name) != nil else {
-                throw KernelError(
-                    .unbound,
-                    "\(binding.name): no manifest provides \(stage.symbol ?? "a stage")")
-            }
-            guard device.mayCall(name) else {
-                throw KernelError(
-                    .denied,
-                    "\(binding.name): the manifest of \(device.name) may not call \(name)")
-            }
+        if let route = binding.route { try check(route, binding.name, device) }
+    }
+
+    func check(
+        _ route: RouteDescriptor, _ owner: String, _ device: DeviceSlot
+    ) throws(KernelError) {
+        for stage in route.stages {
+            for branch in stage.branches { try check(branch, owner, device) }
+            for name in stage.diverts { try check(name, owner, device) }
+            guard stage.kind == .pipe || stage.kind == .tap else { continue }
+            try check(stage.symbol ?? "a stage", owner, device)
+        }
+    }
+
+    private func check(
+        _ name: String, _ owner: String, _ device: DeviceSlot
+    ) throws(KernelError) {
+        guard symbol(name) != nil else {
+            throw KernelError(.unbound, "\(owner): no manifest provides \(name)")
+        }
+        guard device.mayCall(name) else {
+            throw KernelError(
+                .denied, "\(owner): the manifest of \(device.name) may not call \(name)")
         }
     }
 
     /// Gives every name of a binding its place in the list by which visits address it.
-    private func bind(_ binding: Binding, _ peer: Peer) {
-        guard let slot = symbols[binding.name] else { return }
+    private func bind(_ binding: Binding, _ peer: Peer) -> Peer.Announced? {
+        guard let slot = symbols[binding.name] else { return nil }
         place(slot, peer)
-        slot.traits = binding.traits
-        slot.known = true
-        guard let stages = binding.stages else {
-            slot.route = Route([.pipe(slot)], last: nil)
-            return
+        let route =
+            binding.route.map { self.route(of: $0, binding, slot, $0.signature, peer) }
+            ?? Route([.pipe(slot)], last: nil, gives: binding.gives)
+        return Peer.Announced(symbol: slot, binding: binding, route: route)
+    }
+
+    /// Flows that begin from now on run as this process has announced.
+    private func adopt(_ peer: Peer) {
+        for announced in peer.announced {
+            announced.symbol.traits = announced.binding.traits
+            announced.symbol.takes = announced.binding.takes
+            announced.symbol.gives = announced.binding.gives
+            announced.symbol.route = announced.route
+            announced.symbol.known = true
         }
-        var route: [Route.Stage] = []
-        for (index, stage) in stages.enumerated() {
+        let announced = peer.announced.map(\.binding)
+        peer.announced = []
+        // A restart announces what is known already, and is not held up by it.
+        let known = Dictionary(bindings.map { ($0.name, $0) }) { $1 }
+        guard announced.contains(where: { known[$0.name] != $0 }) else { return }
+        let names = Set(announced.map(\.name))
+        bindings.removeAll { names.contains($0.name) }
+        bindings += announced
+        showSymbols()
+        showPipes()
+    }
+
+    /// The places of its closures follow each other as `RouteDescriptor.closures` lists them.
+    private func route(
+        of descriptor: RouteDescriptor, _ binding: Binding, _ owner: SymbolSlot,
+        _ signature: String, _ peer: Peer, branch: String = ""
+    ) -> Route {
+        func closure(_ place: String) -> SymbolSlot {
+            self.closure("\(binding.name)\(branch)#\(place)", owner, binding, signature, peer)
+        }
+        var stages: [Route.Stage] = []
+        for (index, stage) in descriptor.stages.enumerated() {
             switch stage.kind {
-            case .withRequest: route.append(.withRequest)
-            case .closure: route.append(.pipe(closure("\(binding.name)#\(index)", slot, peer)))
-            case .effect: route.append(.tap(closure("\(binding.name)#\(index)", slot, peer)))
-            case .pipe, .tap:
-                guard let name = stage.symbol, let other = symbol(name) else { continue }
-                route.append(stage.kind == .tap ? .tap(other) : .pipe(other))
+            case .withRequest: stages.append(.withRequest)
+            case .closure: stages.append(.pipe(closure("\(index)")))
+            case .effect: stages.append(.tap(closure("\(index)")))
+            case .pipe: if let other = stage.symbol.flatMap(symbol) { stages.append(.pipe(other)) }
+            case .tap: if let other = stage.symbol.flatMap(symbol) { stages.append(.tap(other)) }
+            case .fork:
+                stages.append(
+                    .fork(
+                        stage.branches.enumerated().map { number, descriptor in
+                            route(
+                                of: descriptor, binding, owner, signature, peer,
+                                branch: "\(branch)#\(index).\(number)")
+                        }))
             }
         }
-        let last = binding.last ? closure("\(binding.name)#finally", slot, peer) : nil
-        slot.route = Route(route, last: last)
+        let last = descriptor.last ? closure("finally") : nil
+        return Route(stages, last: last, gives: descriptor.gives)
     }
 
     /// The anonymous symbol of a closure; closures are replayable unless the pipe says otherwise.
-    private func closure(_ name: String, _ owner: SymbolSlot, _ peer: Peer) -> SymbolSlot {
-        let slot = symbols[name] ?? add(name, owner.device, hidden: true)
-        slot.traits = owner.traits
-        slot.traits.replay = owner.traits.replay == .once ? .once : .replayable
+    ///
+    /// It belongs to one shape of the pipe: a flow inside a pipe that a new build has changed never
+    /// meets the closure that stands at the same place now.
+    private func closure(
+        _ name: String, _ owner: SymbolSlot, _ binding: Binding, _ signature: String, _ peer: Peer
+    ) -> SymbolSlot {
+        let key = "\(name) \(signature)"
+        let slot = closures[key] ?? make(name, owner.device)
+        closures[key] = slot
+        slot.traits = binding.traits
+        slot.traits.replay = binding.traits.replay == .once ? .once : .replayable
         slot.known = true
         place(slot, peer)
         return slot
     }
 
-    func place(_ slot: SymbolSlot, _ peer: Peer) {
+    private func place(_ slot: SymbolSlot, _ peer: Peer) {
         while peer.places.count <= slot.id { peer.places.append(-1) }
         peer.places[slot.id] = peer.placeCount
         peer.placeCount += 1
@@ -237,20 +309,16 @@ package final class Hub {
 
     /// The names of a peer's places, in order: the device counts them in the same way.
     package static func places(of bindings: [Binding]) -> [String] {
-        bindings.flatMap { binding -> [String] in
-            var names = [binding.name]
-            for (index, stage) in (binding.stages ?? []).enumerated()
-            where stage.kind == .closure || stage.kind == .effect {
-                names.append("\(binding.name)#\(index)")
-            }
-            return names + (binding.last ? ["\(binding.name)#finally"] : [])
-        }
+        bindings.flatMap { [$0.name] + ($0.route?.closures(of: $0.name) ?? []) }
     }
 
-    /// The process serves: what waited for its device is delivered.
+    /// The process serves: what waited for its device is delivered. A process that serves already
+    /// finishes the flows that have begun.
     package func ready(_ peer: Peer) {
         guard let device = peer.device else { return }
         if peer.isCell { return cellReady(peer, device) }
+        adopt(peer)
+        if let old = device.peer, !old.away, old !== peer { retire(old, device) }
         device.peer = peer
         device.refused = nil
         deliver(device)

@@ -38,6 +38,16 @@ package struct HubLimits: Sendable {
     package var visitBytes = 16_776_192
     /// Entries of `Kernel.Errors`.
     package var errors = 256
+    /// Ends of flows and visits that the trace keeps.
+    package var traceEntries = 16_384
+    /// Bytes of them.
+    package var traceBytes = 8 << 20
+    /// Bytes of a payload, or of an error's message, that the trace keeps.
+    package var tracePayload = 512
+    /// Entries that a reader of the trace is given at a time.
+    package var tracePage = 1_024
+    /// The longest time for which a reader keeps the trace on before it must ask again.
+    package var traceHold: UInt64 = 600_000_000_000
 
     /// The defaults of the house.
     package init() {}

@@ -5,6 +5,8 @@ package import Values
 final class RegionSlot {
     static let devices = "Kernel.Devices"
     static let errors = "Kernel.Errors"
+    static let symbols = "Kernel.Symbols"
+    static let pipes = "Kernel.Pipes"
 
     let name: String
     let id: Int

@@ -10,18 +10,27 @@ package final class SymbolSlot {
     var builtin: (([UInt8]) -> Result<[UInt8], KernelError>)?
     /// As announced by the device; the defaults until then.
     package internal(set) var traits = Traits()
+    /// The shapes of payload and output, as announced.
+    package internal(set) var takes = ""
+    package internal(set) var gives = ""
     /// Whether the device has announced how it answers.
     var known = false
-    /// Whether it is a stage of a pipe, which only the kernel visits.
-    let hidden: Bool
+    /// The question that runs the pipe of which this is a closure; nil for every announced symbol.
+    let home: Home?
     /// What a flow of this symbol runs along.
     var route: Route!
 
-    init(name: String, id: Int, device: DeviceSlot?, hidden: Bool) {
+    /// Where the code of a closure is that a handler made at run time.
+    struct Home {
+        let flow: Flow
+        let entry: Entry
+    }
+
+    init(name: String, id: Int, device: DeviceSlot?, home: Home? = nil) {
+        self.home = home
         self.name = name
         self.id = id
         self.device = device
-        self.hidden = hidden
     }
 
     /// What the traits say, or what the device's wall says for them.
@@ -40,6 +49,10 @@ package final class DeviceSlot {
     let calls: [String]?
     /// The process that serves.
     package internal(set) var peer: Peer?
+    /// The process that served before, for the flows that began under it; their number.
+    package internal(set) var elder: Peer?
+    var elderLast: UInt64 = 0
+    var elderFlows = 0
     /// The visits that wait for a process.
     var waiting: [Flow] = []
     var waitingBytes = 0
@@ -102,27 +115,47 @@ final class Route {
         case tap(SymbolSlot)
         /// The kernel joins the request and the value.
         case withRequest
+        /// A flow for each branch.
+        case fork([Route])
     }
 
     let stages: [Stage]
     let last: SymbolSlot?
+    /// The shape of what it gives.
+    let gives: String
 
-    init(_ stages: [Stage], last: SymbolSlot?) {
+    init(_ stages: [Stage], last: SymbolSlot?, gives: String = "") {
+        self.gives = gives
         self.stages = stages
         self.last = last
     }
 }
 
+extension Binding {
+    /// The route of a pipe; nil for a handler.
+    package var route: RouteDescriptor? {
+        stages.map { RouteDescriptor(stages: $0, last: last, gives: gives) }
+    }
+}
+
 /// How a device answers one symbol, as it announces it.
-package struct Binding: Sendable {
+package struct Binding: Sendable, Equatable {
     package var name: String
     package var traits: Traits
     /// The stages of a pipe; nil for a handler.
     package var stages: [StageDescriptor]?
     /// Whether the pipe has a `finally`.
     package var last: Bool
+    /// The shapes of payload and output; empty when they are not told.
+    package var takes: String
+    package var gives: String
 
-    package init(name: String, traits: Traits, stages: [StageDescriptor]?, last: Bool) {
+    package init(
+        name: String, traits: Traits, stages: [StageDescriptor]?, last: Bool, takes: String = "",
+        gives: String = ""
+    ) {
+        self.takes = takes
+        self.gives = gives
         self.name = name
         self.traits = traits
         self.stages = stages

@@ -23,12 +23,21 @@ package final class Peer {
     /// The place of each symbol in the list that the device announced, by the hub's own number.
     var places: [Int32] = []
     var placeCount: Int32 = 0
+    /// What it has announced, until it is ready.
+    var announced: [Announced] = []
     /// The regions that it follows, by the hub's own number.
     var follows: Set<Int> = []
     /// Seen time of the last visit that returned.
     package internal(set) var lastReply: UInt64 = 0
     /// The cable has closed or will; nothing new is delivered.
     package internal(set) var away = false
+
+    /// How it answers one symbol.
+    struct Announced {
+        let symbol: SymbolSlot
+        let binding: Binding
+        let route: Route
+    }
 
     package init(
         cable: any Cable, device: DeviceSlot?, incarnation: Int, isCell: Bool = false, name: String

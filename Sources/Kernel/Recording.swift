@@ -71,6 +71,8 @@ extension Hub {
             flow.visit?.due.append(entry)
         } else if case .commit = operation {
             flow.visit?.held.append((entry, operation))
+        } else {
+            resumeClosures(of: entry)
         }
         // A call in flight is joined: its answer comes when its flow ends.
     }
@@ -79,6 +81,8 @@ extension Hub {
         switch operation {
         case .call(let symbol, let payload, _): .call(symbol.name, payload)
         case .commit(let offers): .commit(offers.map(\.region))
+        case .run(let route, let payload): .run(route.signature, payload)
+        case .dispatch(let symbol, let payload): .dispatch(symbol.name, payload)
         case .refused(let name, _): .refused(name)
         }
     }
@@ -88,14 +92,17 @@ extension Hub {
         switch operation {
         case .call(let symbol, _, _):
             symbol.builtin == nil && (symbol.device?.pure != true || symbol.replay == .once)
-        case .commit: true
+        case .commit, .run, .dispatch: true
         case .refused: false
         }
     }
 
     private func size(of operation: Operation) -> Int {
-        guard case .call(_, let payload, _) = operation else { return 64 }
-        return 64 + payload.count
+        switch operation {
+        case .call(_, let payload, _), .dispatch(_, let payload): 64 + payload.count
+        case .run(let route, let payload): 64 + payload.count + route.signature.utf8.count
+        case .commit, .refused: 64
+        }
     }
 
     private func recordFull(_ visit: Visit) -> KernelError {
@@ -160,6 +167,7 @@ extension Hub {
         if record.entries.contains(where: \.effect) {
             if flow.last {
                 remove(visit.number, from: visit.peer)
+                if tracing { keep(forgotten: visit, of: flow) }
                 flow.visit = nil
                 visit.peer.cable.cancel(visit: visit.number)
                 lose(finallyOf: flow, "its repeat asked for other things than before")
@@ -184,6 +192,9 @@ extension Hub {
             perform(flow, entry, call: symbol, payload, deadline)
         case .commit(let offers):
             perform(flow, entry, commit: offers)
+        case .run(let route, let payload): perform(flow, entry, run: route, payload)
+        case .dispatch(let symbol, let payload):
+            perform(flow, entry, dispatch: symbol, payload)
         case .refused(_, let error):
             entry.answer = .failure(error)
             answer(flow, entry)

@@ -31,32 +31,43 @@ extension Hub {
         _ peer: Peer, _ id: UInt64, _ symbol: SymbolSlot?, _ payload: [UInt8], key: String? = nil
     ) {
         guard let symbol else { return peer.cable.reply(call: id, .failure(Hub.unbound)) }
+        switch accept(symbol, payload, path: ownPath(key, symbol, payload)) {
+        case .failure(let error): peer.cable.reply(call: id, .failure(error))
+        case .success(let flow):
+            peer.cable.accepted(call: id)
+            beginIfFirst(flow)
+        }
+    }
+
+    /// Puts a command into its lane; `beginIfFirst` follows.
+    func accept(
+        _ symbol: SymbolSlot, _ payload: [UInt8], path: String?
+    ) -> Result<Flow, KernelError> {
         guard symbol.builtin == nil else {
-            return peer.cable.reply(
-                call: id,
-                .failure(KernelError(.denied, "\(symbol.name) is answered at once: call it")))
+            return .failure(
+                KernelError(.denied, "\(symbol.name) is answered at once: call it"))
         }
         if let refused = symbol.device?.refused {
-            return peer.cable.reply(call: id, .failure(unavailable(symbol, refused)))
+            return .failure(unavailable(symbol, refused))
         }
         let lane = lane(of: symbol)
         guard lane.queue.count < limits.laneCommands,
             lane.bytes + payload.count <= limits.laneBytes
         else {
-            return peer.cable.reply(
-                call: id,
-                .failure(
-                    KernelError(
-                        .overloaded,
-                        "\(lane.queue.count) commands of \(lane.bytes) bytes wait already: try "
-                            + "again later", outcome: .none, retry: true)))
+            return .failure(
+                KernelError(
+                    .overloaded,
+                    "\(lane.queue.count) commands of \(lane.bytes) bytes wait already: try "
+                        + "again later", outcome: .none, retry: true))
         }
-        let flow = start(
-            .command, symbol, payload, path: ownPath(key, symbol, payload), bound: .max)
+        let flow = start(.command, symbol, payload, path: path, bound: .max)
         flow.lane = lane
         lane.enter(flow)
-        peer.cable.accepted(call: id)
-        if lane.queue.count == 1 { begin(flow) }
+        return .success(flow)
+    }
+
+    func beginIfFirst(_ flow: Flow) {
+        if flow.lane?.queue.first === flow { begin(flow) }
     }
 
     /// A key of the caller's own stands for one symbol and payload: with others it is another.
@@ -79,6 +90,14 @@ extension Hub {
                 return cancel(flow, "the client cancelled it")
             }
         }
+    }
+
+    /// An operator no longer wants a flow, whoever waits for it.
+    /// - Returns: false if no such flow runs.
+    package func cancel(flow number: UInt64) -> Bool {
+        guard let flow = flows.first(where: { $0.number == number }) else { return false }
+        cancel(flow, "an operator cancelled it")
+        return true
     }
 
     /// A client's connection has ended: nobody waits for its calls.
@@ -112,6 +131,12 @@ extension Hub {
     }
 
     // MARK: - Errors
+
+    static func unbound(_ name: String) -> KernelError {
+        KernelError(
+            .unbound, "no device provides \(name): see the `provides` of the manifests",
+            outcome: .none)
+    }
 
     static let unbound = KernelError(
         .unbound, "no device provides this symbol: see the `provides` of the manifests",

@@ -23,7 +23,7 @@ extension Hub {
             return finish(flow, .failure(deadlineError(flow)))
         }
         guard flow.last else { return }
-        if let device = flow.waiting {
+        if let device = flow.waiting ?? (flow.awaiting == nil ? nil : stageSymbol(flow)?.device) {
             leaveQueue(flow)
             lose(finallyOf: flow, "\(device.name) was away for all of its time")
         } else if let visit = flow.visit, visit.cancelled == nil {
@@ -43,6 +43,7 @@ extension Hub {
     private func forget(_ flow: Flow, _ visit: Visit) {
         remove(visit.number, from: visit.peer)
         touch(flow, visit)
+        if tracing { keep(forgotten: visit, of: flow) }
         flow.visit = nil
         if flow.last { lose(finallyOf: flow, "it took all of its time") } else { close(flow) }
     }

@@ -7,6 +7,7 @@ extension Hub {
     ///
     /// The limit on waiting requests refuses new ones, never a visit that was delivered before.
     func queue(_ flow: Flow, for symbol: SymbolSlot, front: Bool = false) {
+        if let home = symbol.home { return queue(flow, for: symbol, at: home) }
         guard let device = symbol.device else {
             return finish(flow, .failure(Hub.unbound))
         }
@@ -16,7 +17,7 @@ extension Hub {
             }
             return finish(flow, .failure(unavailable(symbol, refused)))
         }
-        if let peer = device.peer, !peer.away, device.waiting.isEmpty, flow.route != nil {
+        if let peer = home(of: flow, device), device.waiting.isEmpty, flow.route != nil {
             return give(flow, symbol, peer)
         }
         guard hasRoom(device, flow) else { return finish(flow, .failure(crowded(symbol, device))) }
@@ -27,6 +28,8 @@ extension Hub {
     }
 
     func leaveQueue(_ flow: Flow) {
+        flow.awaiting?.closures.removeAll { $0 === flow }
+        flow.awaiting = nil
         guard let device = flow.waiting else { return }
         device.waiting.removeAll { $0 === flow }
         device.apart.removeAll { $0 === flow }
@@ -36,7 +39,7 @@ extension Hub {
 
     /// Gives what waits to the process that serves.
     func deliver(_ device: DeviceSlot) {
-        while let peer = device.peer, !peer.away, let flow = device.waiting.first {
+        while let flow = device.waiting.first, let peer = home(of: flow, device) {
             device.waiting.removeFirst()
             device.waitingBytes -= flow.value.count
             flow.waiting = nil
@@ -71,8 +74,10 @@ extension Hub {
         }
     }
 
-    func visit(_ flow: Flow, _ symbol: SymbolSlot, _ peer: Peer) {
-        guard let place = peer.place(of: symbol) else {
+    func visit(
+        _ flow: Flow, _ symbol: SymbolSlot, _ peer: Peer, asker: (visit: UInt64, tag: UInt64)? = nil
+    ) {
+        guard let place = asker == nil ? peer.place(of: symbol) : symbol.id else {
             let error = KernelError(
                 .unbound, "\(symbol.name): \(peer.name) now announces another pipe")
             return flow.last ? lose(finallyOf: flow, error.message) : finish(flow, .failure(error))
@@ -95,7 +100,8 @@ extension Hub {
         peer.visits.insert(flow, number)
         peer.cable.visit(
             VisitOrder(
-                number: number, symbol: place, flow: flow.number, path: flow.path, step: flow.step,
+                number: number, symbol: place, asker: asker, flow: flow.number, path: flow.path,
+                step: flow.step,
                 attempt: flow.attempt, now: flow.now, lowest: lowestLiveFlow, replay: replay,
                 reads: flow.record?.reads ?? [], value: flow.value))
     }
@@ -118,6 +124,7 @@ extension Hub {
                 digest: Digest.of(flow.value))
         }
         touch(flow, visit)
+        if tracing { keep(flow, visit, verb) }
         flow.visit = nil
         if flow.last {
             guard case .fail(let error) = verb else { return end(flow) }
@@ -159,6 +166,7 @@ extension Hub {
     package func away(_ peer: Peer) {
         peer.away = true
         if peer.device?.peer === peer { peer.device?.peer = nil }
+        if let device = peer.device, device.elder === peer { forgetElder(device) }
     }
 
     /// The process is gone for certain, and its cable was read dry.
@@ -178,6 +186,7 @@ extension Hub {
         for flow in peer.visits.newestFirst {
             guard let visit = flow.visit else { continue }
             remove(visit.number, from: peer)
+            if tracing { keep(flow, visit, nil) }
             flow.visit = nil
             let started = visit.number <= begun
             if started { touch(flow, visit) }
@@ -206,7 +215,11 @@ extension Hub {
             return finish(flow, .failure(error))
         }
         if verdict == .poisoned { return poison(flow, visit.symbol, reason) }
-        flow.trial = verdict == .cell ? .cell : .none
+        if verdict == .cell {
+            flow.trial = .cell
+            // The code of such a closure is where its handler runs.
+            visit.symbol.home?.flow.trial = .cell
+        }
         queue(flow, for: visit.symbol, front: true)
     }
 

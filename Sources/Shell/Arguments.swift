@@ -19,12 +19,13 @@ struct Arguments {
     private static let valued: [String: Set<String>] = [
         "up": ["--devices", "--data"], "kill": ["--signal"], "buffer": ["--at"],
         "call": ["--deadline", "--key"], "dispatch": ["--key"], "attach": [],
-        "log": ["--lines", "--data"], "doctor": ["--devices", "--data"],
+        "log": ["--lines", "--data"], "trace": ["--chrome"], "graph": ["--format"],
+        "doctor": ["--devices", "--data"],
     ]
     /// Options without a value, by verb.
     private static let plain: [String: Set<String>] = [
         "up": ["--detach"], "buffer": ["--watch"], "restart": ["--swap"],
-        "log": ["-f", "--follow"],
+        "log": ["-f", "--follow"], "trace": ["-f", "--follow", "--payloads"],
     ]
 
     init(_ arguments: [String]) throws(UsageError) {

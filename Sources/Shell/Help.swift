@@ -17,7 +17,7 @@ enum Help {
         Entry(
             verb: "kill", usage: "DEVICE [--signal S]", text: "sends a signal to a device (KILL)"),
         Entry(
-            verb: "restart", usage: "DEVICE",
+            verb: "restart", usage: "DEVICE [--swap]",
             text: "ends a device and starts it again; waits until it is ready"),
         Entry(
             verb: "stop", usage: "DEVICE",
@@ -40,12 +40,26 @@ enum Help {
         Entry(
             verb: "doctor", usage: "[--devices DIR] [--data DIR] [--json]",
             text: "looks for what is wrong with this machine, the devices and the kernel"),
+        Entry(
+            verb: "trace", usage: "[--follow] [--chrome FILE] [--payloads] [--json]",
+            text: "prints the flows that ran as trees; --follow prints each as it ends"),
+        Entry(
+            verb: "graph", usage: "[--format mermaid|dot|json]",
+            text: "draws every pipe that is bound, from the running kernel"),
+        Entry(
+            verb: "symbols", usage: "[--json]", text: "lists what can be called, and who answers"),
+        Entry(
+            verb: "describe", usage: "SYMBOL [--json]",
+            text: "says what a symbol promises, and what its pipe is made of"),
+        Entry(
+            verb: "cancel", usage: "FLOW",
+            text: "ends a flow, by the number that errors and traces give it"),
         Entry(verb: "errors", usage: "[--json]", text: "lists what went wrong with nobody waiting"),
     ]
 
     /// Verbs of the design that this build answers with `unsupported`.
     static let unsupported = [
-        "history", "follow", "trace", "graph", "symbols", "describe", "new", "cancel",
+        "history", "follow", "new",
     ]
 
     static var all: String {

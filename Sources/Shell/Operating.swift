@@ -6,6 +6,7 @@ struct Operating {
     private let kernel: Kernel
     private let device: String
     private let verb: String
+    private let swaps: Bool
 
     static func run(_ arguments: Arguments) async throws {
         let words = try arguments.words(1...1, "DEVICE")
@@ -13,7 +14,8 @@ struct Operating {
         if let signal = arguments.option("--signal") { payload["signal"] = .text(signal) }
         if arguments.has("--swap") { payload["swap"] = .bool(true) }
         let operating = Operating(
-            kernel: try await Verbs.connect(arguments), device: words[0], verb: arguments.verb)
+            kernel: try await Verbs.connect(arguments), device: words[0], verb: arguments.verb,
+            swaps: arguments.has("--swap"))
         guard arguments.verb != "kill" else {
             _ = try await operating.ask(payload)
             if arguments.isJSON { Output.line(Value.map(["device": .text(words[0])]).json()) }
@@ -57,6 +59,11 @@ struct Operating {
             case .wanted: return row
             case .pending: return nil
             case .hopeless: throw failure("is \(row["state"]?.text ?? "?")")
+            case .kept:
+                throw KernelError(
+                    .unavailable,
+                    "\(device): \(row["reason"]?.text ?? ""); the process that "
+                        + "served goes on: see `concentric log \(device)`", outcome: .none)
             }
         }
         if let found { return found }
@@ -68,9 +75,12 @@ struct Operating {
         case wanted
         case pending
         case hopeless
+        /// The swap failed, and the old process serves on.
+        case kept
     }
 
     private func judge(_ row: Value, before: Int64) -> Judgement {
+        if swaps, row["reason"]?.text?.hasPrefix("swap failed") == true { return .kept }
         let isNew = (row["incarnation"]?.int ?? 0) > before
         switch (verb, row["state"]?.text) {
         case ("stop", "stopped"): return .wanted

@@ -14,7 +14,12 @@ enum Verbs {
         case "buffer": try await buffer(arguments)
         case "kill", "restart", "stop", "start": try await Operating.run(arguments)
         case "log": try await LogVerb.run(arguments)
+        case "trace": try await TraceVerb.run(arguments)
+        case "graph": try await WiringVerbs.graph(arguments)
+        case "symbols": try await WiringVerbs.symbols(arguments)
+        case "describe": try await WiringVerbs.describe(arguments)
         case "doctor": return try await Doctor.run(arguments)
+        case "cancel": try await cancel(arguments)
         case "down": try await down(arguments)
         case let verb where Help.unsupported.contains(verb):
             throw KernelError(
@@ -31,7 +36,7 @@ enum Verbs {
     }
 
     /// The value of a region now.
-    private static func region(
+    static func region(
         _ name: String, _ arguments: Arguments
     ) async throws -> (revision: Revision, value: Value) {
         let kernel = try await connect(arguments)
@@ -96,6 +101,13 @@ enum Verbs {
         let kernel = try await connect(arguments)
         try await kernel.dispatch(words[0], value, key: arguments.option("--key"))
         if arguments.isJSON { Output.line("{\"accepted\":true}") }
+    }
+
+    private static func cancel(_ arguments: Arguments) async throws {
+        let words = try arguments.words(1...1, "FLOW")
+        let kernel = try await connect(arguments)
+        _ = try await kernel.call("Kernel.Flow.cancel", .map(["flow": .text(words[0])]))
+        if arguments.isJSON { Output.line(Value.map(["flow": .text(words[0])]).json()) }
     }
 
     private static func down(_ arguments: Arguments) async throws {

@@ -80,6 +80,8 @@ package final class ProcessSupervisor {
     package func ready(
         _ device: String, incarnation: Int, until: Double = PolicyNumbers.finishing
     ) {
+        // In a swap another process is ready, and the state does not change.
+        entries[device]?.isDirty = true
         post(.ready(device: device, incarnation: incarnation, until: until))
     }
 
@@ -122,6 +124,9 @@ package final class ProcessSupervisor {
     /// - Returns: why it is not done, or nil.
     package func swap(_ device: String) -> String? {
         refusal = nil
+        // A failure of the last one says nothing about this one.
+        entries[device]?.reason = ""
+        entries[device]?.isDirty = true
         post(.swap(device))
         return refusal
     }
@@ -209,7 +214,10 @@ package final class ProcessSupervisor {
             entries[device]?.state = state
             entries[device]?.reason = reason
             entries[device]?.isDirty = true
-        case .swapFailed(let device, let reason): delegate?.swapFailed(device, reason: reason)
+        case .swapFailed(let device, let reason):
+            entries[device]?.reason = "swap failed: \(reason)"
+            entries[device]?.isDirty = true
+            delegate?.swapFailed(device, reason: reason)
         case .refused(_, let reason): refusal = reason
         case .exit:
             tellChanges()

@@ -19,8 +19,16 @@ package struct Hello {
         package var traits: Traits
         package var stages: [StageDescriptor]?
         package var last: Bool
+        /// The shapes of payload and output; empty when they are not told.
+        package var takes: String
+        package var gives: String
 
-        package init(name: String, traits: Traits, stages: [StageDescriptor]?, last: Bool) {
+        package init(
+            name: String, traits: Traits, stages: [StageDescriptor]?, last: Bool,
+            takes: String = "", gives: String = ""
+        ) {
+            self.takes = takes
+            self.gives = gives
             self.name = name
             self.traits = traits
             self.stages = stages
@@ -76,12 +84,14 @@ extension Hello.Announcement {
             lane: value["lane"]?.text, summary: value["summary"]?.text ?? "", attempt: attempt,
             deadline: deadline)
         last = value["finally"]?.bool ?? false
+        takes = value["takes"]?.text ?? ""
+        gives = value["gives"]?.text ?? ""
         guard let list = value["stages"]?.array else {
             stages = nil
             return
         }
         var read: [StageDescriptor] = []
-        for item in list { read.append(try StageDescriptor(value: item)) }
+        for item in list { read.append(try StageDescriptor(value: item, depth: 0)) }
         stages = read
     }
 
@@ -91,6 +101,8 @@ extension Hello.Announcement {
             "attempt": .int(Int64(traits.attempt)), "deadline": .int(Int64(traits.deadline)),
             "finally": .bool(last),
         ]
+        if !takes.isEmpty { map["takes"] = .text(takes) }
+        if !gives.isEmpty { map["gives"] = .text(gives) }
         if let replay = traits.replay { map["replay"] = .text(replay.rawValue) }
         if let lane = traits.lane { map["lane"] = .text(lane) }
         if let stages { map["stages"] = .array(stages.map(\.value)) }
@@ -99,23 +111,54 @@ extension Hello.Announcement {
 }
 
 extension StageDescriptor {
-    init(value: Value) throws(WireError) {
+    init(value: Value, depth: Int) throws(WireError) {
         guard let kind = value["kind"]?.text.flatMap(Kind.init(rawValue:)) else {
             throw .field("stage.kind")
+        }
+        guard depth < WireLimits.nestedForks else { throw .field("the depth of the forks") }
+        var branches: [RouteDescriptor] = []
+        for item in value["branches"]?.array ?? [] {
+            branches.append(try RouteDescriptor(value: item, depth: depth + 1))
         }
         self.init(
             kind: kind, symbol: value["symbol"]?.text,
             notes: value["notes"]?.array?.compactMap(\.text) ?? [],
             shape: value["shape"]?.text ?? "", file: value["file"]?.text ?? "",
-            line: UInt(clamping: value["line"]?.int ?? 0))
+            line: UInt(clamping: value["line"]?.int ?? 0), branches: branches,
+            diverts: value["diverts"]?.array?.compactMap(\.text) ?? [])
     }
 
     package var value: Value {
-        .map([
+        var map: [String: Value] = [
             "kind": .text(kind.rawValue), "symbol": symbol.map(Value.text) ?? .null,
             "notes": .array(notes.map(Value.text)), "shape": .text(shape), "file": .text(file),
             "line": .int(Int64(clamping: line)),
-        ])
+        ]
+        if kind == .fork {
+            map["branches"] = .array(branches.map(\.value))
+        }
+        if !diverts.isEmpty { map["diverts"] = .array(diverts.map(Value.text)) }
+        return .map(map)
+    }
+}
+
+extension RouteDescriptor {
+    init(value: Value, depth: Int = 0) throws(WireError) {
+        var stages: [StageDescriptor] = []
+        for stage in value["stages"]?.array ?? [] {
+            stages.append(try StageDescriptor(value: stage, depth: depth))
+        }
+        self.init(
+            stages: stages, last: value["finally"]?.bool ?? false,
+            gives: value["gives"]?.text ?? "")
+    }
+
+    package var value: Value {
+        var map: [String: Value] = [
+            "stages": .array(stages.map(\.value)), "finally": .bool(last),
+        ]
+        if !gives.isEmpty { map["gives"] = .text(gives) }
+        return .map(map)
     }
 }
 

@@ -6,6 +6,8 @@ package enum KernelMessage {
     case welcome(Welcome)
     case refused(code: String, message: String)
     case visit(Delivery)
+    /// A closure of a pipe that a visit runs; the symbol counts the closures of that pipe.
+    case visitClosure(of: Asker, Delivery)
     case cancelVisit(UInt64)
     case answer(visit: UInt64, tag: UInt64, Reply)
     case reply(id: UInt64, Reply)
@@ -30,6 +32,17 @@ package enum KernelMessage {
             case .committed: 3
             case .conflict: 1
             }
+        }
+    }
+
+    /// The question by which a visit runs a pipe.
+    package struct Asker: Hashable, Sendable {
+        package var visit: UInt64
+        package var tag: UInt64
+
+        package init(visit: UInt64, tag: UInt64) {
+            self.visit = visit
+            self.tag = tag
         }
     }
 
@@ -113,6 +126,7 @@ package enum KernelMessage {
         case .patch: 3
         case .snapshot: 6
         case .visit: 11
+        case .visitClosure: 13
         case .answer(_, _, let reply): 2 + reply.fields
         case .reply(_, let reply): 1 + reply.fields
         }
@@ -123,6 +137,9 @@ package enum KernelMessage {
     ) throws -> KernelMessage {
         switch kind {
         case .visit: return .visit(try reader.delivery())
+        case .visitClosure:
+            let asker = Asker(visit: try reader.uint(), tag: try reader.uint())
+            return .visitClosure(of: asker, try reader.delivery())
         case .reply: return .reply(id: try reader.uint(), try reader.reply())
         case .answer:
             return .answer(
@@ -211,11 +228,16 @@ extension CBORWriter {
 
     /// The delivery's payload stands apart because it is kept elsewhere.
     package func visit(
-        number: UInt64, symbol: UInt64, flow: UInt64, path: String?, step: UInt32,
+        of asker: KernelMessage.Asker? = nil, number: UInt64, symbol: UInt64, flow: UInt64,
+        path: String?, step: UInt32,
         attempt: UInt32, now: Int64, lowest: UInt64, replay: Bool, reads: [KernelMessage.Read],
         payload: [UInt8]
     ) {
-        frame(.visit, 11) {
+        frame(asker == nil ? .visit : .visitClosure, asker == nil ? 11 : 13) {
+            if let asker {
+                $0.uint(asker.visit)
+                $0.uint(asker.tag)
+            }
             $0.uint(number)
             $0.uint(symbol)
             $0.uint(flow)

@@ -14,6 +14,8 @@ package enum WireLimits {
     package static let names = 65_536
     /// Bindings that one device may announce.
     package static let bindings = 4_096
+    /// Forks within the branches of forks.
+    package static let nestedForks = 16
 }
 
 /// The versions that stand in the handshake: that of the wire and that of the build.

@@ -15,6 +15,8 @@ package enum MessageKind: UInt64, CaseIterable, Sendable {
     case note = 24
     case parked = 25
     case drained = 26
+    case askRun = 27
+    case askDispatch = 28
     // Both ways.
     case ping = 30
     case pong = 31
@@ -29,6 +31,7 @@ package enum MessageKind: UInt64, CaseIterable, Sendable {
     case snapshot = 45
     case patch = 46
     case drain = 47
+    case visitClosure = 48
 }
 
 /// Why a frame is not a message.

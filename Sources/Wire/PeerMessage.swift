@@ -17,6 +17,8 @@ package enum PeerMessage {
     case askCall(
         visit: UInt64, tag: UInt64, symbol: UInt64, deadline: UInt32, UnsafeRawBufferPointer)
     case askCommit(visit: UInt64, tag: UInt64, [Offer])
+    case askRun(visit: UInt64, tag: UInt64, RouteDescriptor, UnsafeRawBufferPointer)
+    case askDispatch(visit: UInt64, tag: UInt64, symbol: UInt64, UnsafeRawBufferPointer)
     case note(visit: UInt64, region: String, number: UInt32, revision: UInt64)
     case parked(visit: UInt64)
     case drained
@@ -60,7 +62,8 @@ package enum PeerMessage {
         case .ready, .drained: 0
         case .hello, .cancel, .unfollow, .parked, .ping, .pong: 1
         case .name, .follow: 2
-        case .returned(_, .divert), .dispatch, .note: 4
+        case .returned(_, .divert): 5
+        case .returned(_, .abort), .dispatch, .note, .askRun, .askDispatch: 4
         case .returned, .askCommit: 3
         case .call, .askCall: 5
         }
@@ -87,6 +90,14 @@ package enum PeerMessage {
         case .askCommit:
             return .askCommit(
                 visit: try reader.uint(), tag: try reader.uint(), try reader.offers())
+        case .askRun:
+            return .askRun(
+                visit: try reader.uint(), tag: try reader.uint(),
+                try RouteDescriptor(value: try reader.value()), try reader.bytes())
+        case .askDispatch:
+            return .askDispatch(
+                visit: try reader.uint(), tag: try reader.uint(), symbol: try reader.uint(),
+                try reader.bytes())
         case .note:
             return .note(
                 visit: try reader.uint(), region: try reader.name(),
@@ -131,8 +142,8 @@ extension CBORReader {
     mutating func verb() throws -> EncodedVerb {
         switch try uint() {
         case 0: return .next([UInt8](try bytes()))
-        case 1: return .abort([UInt8](try bytes()))
-        case 2: return .divert(try name(), [UInt8](try bytes()))
+        case 1: return .abort([UInt8](try bytes()), shape: try text())
+        case 2: return .divert(try name(), [UInt8](try bytes()), shape: try text())
         case 3: return .fail(try error())
         default: throw WireError.field("verb")
         }
@@ -225,18 +236,20 @@ extension CBORWriter {
                 $0.uint(0)
                 $0.bytes(bytes)
             }
-        case .abort(let bytes):
-            frame(.returned, 3) {
+        case .abort(let bytes, let shape):
+            frame(.returned, 4) {
                 $0.uint(visit)
                 $0.uint(1)
                 $0.bytes(bytes)
+                $0.text(shape)
             }
-        case .divert(let name, let bytes):
-            frame(.returned, 4) {
+        case .divert(let name, let bytes, let shape):
+            frame(.returned, 5) {
                 $0.uint(visit)
                 $0.uint(2)
                 $0.text(name)
                 $0.bytes(bytes)
+                $0.text(shape)
             }
         case .fail(let error):
             frame(.returned, 3) {
@@ -270,6 +283,26 @@ extension CBORWriter {
                 $0.uint(offer.base)
                 $0.value(offer.patch.value)
             }
+        }
+    }
+
+    package func askRun(
+        visit: UInt64, tag: UInt64, _ route: RouteDescriptor, _ payload: [UInt8]
+    ) {
+        frame(.askRun, 4) {
+            $0.uint(visit)
+            $0.uint(tag)
+            $0.value(route.value)
+            $0.bytes(payload)
+        }
+    }
+
+    package func askDispatch(visit: UInt64, tag: UInt64, symbol: UInt64, _ payload: [UInt8]) {
+        frame(.askDispatch, 4) {
+            $0.uint(visit)
+            $0.uint(tag)
+            $0.uint(symbol)
+            $0.bytes(payload)
         }
     }
 

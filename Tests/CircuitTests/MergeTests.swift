@@ -78,7 +78,7 @@ import Testing
 
     @Test func `the library's pipes end their isLoading on every way out`() {
         #expect(LibraryPipes.fetchAll.last != nil)
-        #expect(LibraryPipes.fetchAll.closureNames(of: "F") == ["F#0"])
+        #expect(LibraryPipes.fetchAll.route.descriptor.closures(of: "F") == ["F#0", "F#finally"])
         #expect(LibraryPipes.saveConfig.stages.map(\.descriptor.kind) == [.tap])
     }
 }

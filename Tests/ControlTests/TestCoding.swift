@@ -33,6 +33,18 @@ struct NoHandle: Handle, BufferHandle {
     func call<P, O>(_ symbol: Symbol<P, O>, _ payload: P) async throws -> O {
         throw KernelError(.unbound, symbol.name)
     }
+    func compose<P, O>(_ pipe: Pipe<P, O>, _ payload: P) async throws -> O {
+        throw KernelError(.unbound, "a pipe")
+    }
+
+    func run<P, O>(_ pipe: Pipe<P, O>, _ payload: P) async throws {
+        throw KernelError(.unbound, "a pipe")
+    }
+
+    func dispatch<P, O>(_ symbol: Symbol<P, O>, _ payload: P) async throws {
+        throw KernelError(.unbound, symbol.name)
+    }
+
     var buffer: any BufferHandle { self }
     var now: Int64 { 0 }
     func random() -> UInt64 { 0 }
@@ -66,8 +78,8 @@ extension EncodedVerb {
     var text: String {
         switch self {
         case .next(let bytes): "next \(String(decoding: bytes, as: UTF8.self))"
-        case .abort(let bytes): "abort \(String(decoding: bytes, as: UTF8.self))"
-        case .divert(let name, let bytes):
+        case .abort(let bytes, _): "abort \(String(decoding: bytes, as: UTF8.self))"
+        case .divert(let name, let bytes, _):
             "divert \(name) \(String(decoding: bytes, as: UTF8.self))"
         case .fail(let error): "fail \(error.code.rawValue)"
         }

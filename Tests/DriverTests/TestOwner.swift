@@ -76,6 +76,7 @@ final class TestCable {
         switch message {
         case .welcome(let welcome): "welcome \(welcome.regions) epoch \(welcome.epoch)"
         case .refused(let code, let message): "refused \(code): \(message)"
+        case .visitClosure: "visitClosure"
         case .visit(let order):
             "visit \(order.number) symbol \(order.symbol) \([UInt8](order.payload))"
         case .cancelVisit(let visit): "cancel \(visit)"
@@ -103,7 +104,7 @@ final class TestCable {
 
 /// A hub with a device that answers `D.work` and writes `r`, and a device that answers `E.work`.
 struct TestHub {
-    let hub = Hub(epoch: 7) { $0 + $1 }
+    let hub = Hub(epoch: 7) { $0.flatMap { $0 } }
     let slot: DeviceSlot
     static let work = Hello.Announcement(
         name: "D.work", traits: .replayable, stages: nil, last: false)

@@ -115,7 +115,16 @@ extension EndToEnd {
             Refusal(words: ["call", "A", "1", "2"], status: 64, says: "usage"),
             Refusal(words: ["call", "A", "--deadline", "soon"], status: 64, says: "--deadline"),
             Refusal(words: ["call", "A", "--deadline"], status: 64, says: "--deadline"),
-            Refusal(words: ["call", "Kernel.Device.swap"], status: 69, says: "unsupported"),
+            Refusal(words: ["call", "Kernel.Device.swap"], status: 65, says: "device"),
+            Refusal(words: ["call", "Kernel.History.preview"], status: 69, says: "unsupported"),
+            Refusal(words: ["call", "Kernel.Trace.capture"], status: 65, says: "on"),
+            Refusal(words: ["trace", "7"], status: 64, says: "usage"),
+            Refusal(words: ["trace", "--chrome"], status: 64, says: "--chrome"),
+            Refusal(
+                words: ["trace", "--chrome", "/no/where/t.json"], status: 69, says: "/no/where"),
+            Refusal(words: ["graph", "--format", "svg"], status: 64, says: "mermaid"),
+            Refusal(words: ["describe"], status: 64, says: "usage"),
+            Refusal(words: ["describe", "No.Such"], status: 69, says: "No.Such"),
             Refusal(words: ["dispatch", "No.Such.symbol"], status: 69, says: "unbound"),
             Refusal(words: ["dispatch", "A", "nope"], status: 65, says: "JSON"),
             Refusal(words: ["buffer", "NoRegion"], status: 69, says: "NoRegion"),
@@ -128,7 +137,7 @@ extension EndToEnd {
             Refusal(words: ["kill", "nobody"], status: 69, says: "nobody"),
             Refusal(words: ["kill", "compute", "--signal", "LOUD"], status: 65, says: "LOUD"),
             Refusal(words: ["restart", "nobody"], status: 69, says: "nobody"),
-            Refusal(words: ["restart", "compute", "--swap"], status: 69, says: "unsupported"),
+            Refusal(words: ["restart", "nobody", "--swap"], status: 69, says: "nobody"),
             Refusal(words: ["history", "LibraryState"], status: 69, says: "unsupported"),
             Refusal(words: ["log", "nobody"], status: 69, says: "circuit, compute"),
             Refusal(words: ["log", "-x"], status: 69, says: "-x"),
@@ -160,6 +169,7 @@ extension EndToEnd {
             ["ps"], ["ps", "--json"], ["down"], ["kill", "compute"], ["restart", "compute"],
             ["call", "A"], ["dispatch", "A"], ["buffer", "LibraryState"],
             ["buffer", "LibraryState", "--watch"], ["errors"],
+            ["trace"], ["trace", "--follow"], ["graph"], ["symbols"], ["describe", "A"],
         ])
         func `without a kernel every verb says so`(words: [String]) throws {
             let instance = try Instance()
@@ -179,7 +189,8 @@ extension EndToEnd {
             #expect(all.succeeded)
             let verbs = [
                 "up", "down", "attach", "ps", "kill", "restart", "stop", "start", "call",
-                "dispatch", "buffer", "errors", "log", "doctor",
+                "dispatch", "buffer", "trace", "graph", "symbols", "describe", "errors", "log",
+                "doctor",
             ]
             for verb in verbs {
                 #expect(all.out.contains("  \(verb) "), "\(verb)")

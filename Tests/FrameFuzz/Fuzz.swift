@@ -62,7 +62,7 @@ struct Fuzz {
 
     /// A whole cable, from its hello to whatever ends it.
     private mutating func drive(device: Bool, _ result: inout Result) {
-        let hub = Hub(epoch: 1) { $0 + $1 }
+        let hub = Hub(epoch: 1) { $0.flatMap { $0 } }
         let declaration = DeviceDeclaration(
             name: "d", pure: false, provides: ["D.work"], calls: nil, reads: [], writes: ["r"])
         let slot = try? hub.declare(declaration)

@@ -41,7 +41,6 @@ import Testing
     @Test func `the kernel's own symbols that answer unsupported are listed`() {
         #expect(
             House.unsupported == [
-                "Kernel.Device.swap", "Kernel.Trace.capture", "Kernel.Flow.cancel",
                 "Kernel.History.preview", "Kernel.Channel.publish",
             ])
     }

@@ -108,7 +108,7 @@ import Testing
     @Test(arguments: 0..<grants.count)
     func `a manifest grants symbols by name or by prefix`(_ index: Int) throws {
         let (calls, symbol, may) = Self.grants[index]
-        let hub = Hub(epoch: 1) { $0 + $1 }
+        let hub = Hub(epoch: 1) { $0.flatMap { $0 } }
         let slot = try hub.declare(
             DeviceDeclaration(
                 name: "device", pure: false, provides: [], calls: calls, reads: [], writes: []))
@@ -138,5 +138,38 @@ import Testing
                 "Compute.other", "Kernel.echo", "Store.mail", "Store.save", "Store.set",
             ])
         #expect(house.hub.bindings.map(\.name).contains("Circuit.pipe"))
+    }
+
+    /// What the next build announces, and whether a flow inside the pipe may go on in it.
+    static let rebuilt: [(stages: [StageDescriptor], last: Bool, goesOn: Bool)] = [
+        ([.visit(.pipe, "Compute.double"), .stage(.closure)], false, true),
+        ([.visit(.pipe, "Compute.other"), .stage(.closure)], false, false),
+        ([.visit(.pipe, "Compute.double"), .stage(.closure), .stage(.closure)], false, false),
+        ([.stage(.closure), .stage(.closure)], false, false),
+        ([.visit(.pipe, "Compute.double"), .stage(.effect)], false, false),
+        ([.visit(.pipe, "Compute.double"), .stage(.closure)], true, false),
+        ([.visit(.pipe, "Compute.double")], false, false),
+    ]
+
+    @Test(arguments: 0..<rebuilt.count)
+    func `a flow inside a pipe that a new build has changed ends by name`(_ index: Int) throws {
+        let (stages, last, goesOn) = Self.rebuilt[index]
+        let house = try TestHouse()
+        let (compute, circuit, _) = try house.startAll(
+            stages: [.visit(.pipe, "Compute.double"), .stage(.closure)])
+        let call = house.client.call(TestHouse.pipe, "1")
+        compute.answer(try compute.take("Compute.double"), "2")
+        _ = try circuit.take("Circuit.pipe#1")
+        circuit.die()
+        let next = try house.circuit(stages: stages, finally: last)
+        if goesOn {
+            next.answer(try next.take("Circuit.pipe#1"), "3")
+            #expect(call.end == "3")
+        } else {
+            #expect(call.error?.code == .unbound)
+            #expect(call.error?.message.contains("Circuit.pipe#1: circuit now announces") == true)
+            #expect(next.cable.visits.isEmpty)
+        }
+        #expect(house.hub.liveFlows == 0)
     }
 }

@@ -15,6 +15,7 @@ import Testing
             fates[symbol] ?? .free
         }
         func cellWanted(device: String) { wanted += 1 }
+        func elderEmptied(device: String, incarnation: Int) {}
         func cellEmptied(device: String, incarnation: Int) { emptied.append(incarnation) }
     }
 

@@ -90,14 +90,6 @@ import Testing
         #expect(compute.cable.visits.isEmpty)
     }
 
-    @Test func `a divert is answered unsupported until flows can leave their route`() throws {
-        let house = try TestHouse()
-        let (_, circuit, _) = try house.startAll(stages: [.stage(.closure)])
-        let call = house.client.call("Circuit.pipe", "1")
-        circuit.answer(try circuit.take("Circuit.pipe#0"), .divert("Compute.double", []))
-        #expect(call.end == "! unsupported unknown")
-    }
-
     @Test func `a pipe that visits a pipe is a pipe within the flow's stage`() throws {
         let house = try TestHouse()
         let circuit = try house.circuit(stages: [.stage(.closure)])

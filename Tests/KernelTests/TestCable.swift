@@ -7,6 +7,8 @@ final class TestCable: Cable {
     struct Visit {
         var number: UInt64
         var symbol: Int
+        /// The question whose pipe it is a closure of.
+        var asker: (visit: UInt64, tag: UInt64)?
         var path: String?
         var flow: UInt64
         var step: UInt32
@@ -37,7 +39,8 @@ final class TestCable: Cable {
     func visit(_ order: borrowing VisitOrder) {
         visits.append(
             Visit(
-                number: order.number, symbol: order.symbol, path: order.path, flow: order.flow,
+                number: order.number, symbol: order.symbol, asker: order.asker, path: order.path,
+                flow: order.flow,
                 step: order.step, attempt: order.attempt, now: order.now, lowest: order.lowest,
                 replay: order.replay, reads: order.reads, value: order.value))
     }

@@ -20,7 +20,7 @@ final class TestHouse {
     static let pipe = "Circuit.pipe"
 
     init(_ limits: HubLimits = HubLimits()) throws {
-        hub = Hub(epoch: 7, limits: limits) { $0 + Array(",".utf8) + $1 }
+        hub = Hub(epoch: 7, limits: limits) { Array($0.joined(separator: Array(",".utf8))) }
         computeSlot = try hub.declare(
             DeviceDeclaration(
                 name: "compute", pure: true, provides: ["Compute.double", "Compute.other"],
@@ -55,13 +55,14 @@ final class TestHouse {
 
     func circuit(
         stages: [StageDescriptor] = [], finally last: Bool = false,
-        _ traits: Traits = .replayable, isCell: Bool = false
+        _ traits: Traits = .replayable, isCell: Bool = false, gives: String = ""
     ) throws -> TestProcess {
         try TestProcess(
             self, circuitSlot,
             bindings: [
                 .handler("Circuit.work", .replayable), .handler("Circuit.other", .replayable),
-                Binding(name: TestHouse.pipe, traits: traits, stages: stages, last: last),
+                Binding(
+                    name: TestHouse.pipe, traits: traits, stages: stages, last: last, gives: gives),
             ], isCell: isCell)
     }
 
@@ -147,7 +148,8 @@ final class TestProcess {
         try #require(!cable.visits.isEmpty, "no visit waits for \(symbol)", sourceLocation: at)
         let visit = cable.visits.removeFirst()
         begun = max(begun, visit.number)
-        #expect(names[visit.symbol] == symbol, sourceLocation: at)
+        let name = visit.asker.map { "tag \($0.tag) #\(visit.symbol)" } ?? names[visit.symbol]
+        #expect(name == symbol, sourceLocation: at)
         return visit
     }
 
@@ -163,6 +165,16 @@ final class TestProcess {
         let slot = try #require(house.hub.symbol(symbol))
         house.hub.ask(
             peer, visit: visit.number, tag: tag, .call(slot, Array(payload.utf8), deadline: 0))
+    }
+
+    /// Runs a pipe that was built in the handler.
+    func run(
+        _ visit: TestCable.Visit, _ tag: UInt64, _ stages: [StageDescriptor], _ payload: String,
+        last: Bool = false
+    ) {
+        house.hub.ask(
+            peer, visit: visit.number, tag: tag,
+            .run(RouteDescriptor(stages: stages, last: last), Array(payload.utf8)))
     }
 
     /// Offers a new integer for `number`, made on its value at `base`.
@@ -186,9 +198,22 @@ final class TestProcess {
 
     /// The process dies by a kill from outside; what it had begun is told by its page.
     func die(begun known: UInt64? = nil, _ verdict: Hub.Verdict = .replay) {
+        die(begun: known) { _ in verdict }
+    }
+
+    func die(begun known: UInt64? = nil, _ verdict: (UInt64) -> Hub.Verdict) {
         house.hub.away(peer)
-        house.hub.lost(peer, begun: known ?? begun, reason: "signal KILL") { _ in verdict }
+        house.hub.lost(peer, begun: known ?? begun, reason: "signal KILL", verdict: verdict)
         cable.visits = []
+    }
+
+    /// Sends a command.
+    func dispatch(
+        _ visit: TestCable.Visit, _ tag: UInt64, _ symbol: String, _ payload: String
+    ) throws {
+        let slot = try #require(house.hub.symbol(symbol))
+        house.hub.ask(
+            peer, visit: visit.number, tag: tag, .dispatch(slot, Array(payload.utf8)))
     }
 }
 

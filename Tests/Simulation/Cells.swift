@@ -41,9 +41,26 @@ extension World: HubObserver {
         cellsWanted[kind, default: 0] += 1
     }
 
+    func elderEmptied(device: String, incarnation: Int) {
+        retired.insert(incarnation)
+        processes.first { $0.number == incarnation }?.isDoomed = true
+    }
+
     func cellEmptied(device: String, incarnation: Int) {
         emptied.insert(incarnation)
         processes.first { $0.number == incarnation }?.isDoomed = true
+    }
+
+    /// A process takes the place of one that serves.
+    func swap() {
+        let kinds = Kind.allCases.filter { kind in
+            guard let old = up[kind], old.isAlive, !old.isDoomed else { return false }
+            return hub.devices[kind.rawValue]?.elder == nil
+        }
+        guard let kind = kinds.randomElement(using: &chance) else { return }
+        note("SWAP \(kind)")
+        spawn(kind)
+        swaps += 1
     }
 
     func cellSteps() -> [(label: String, () -> Void)] {
@@ -71,8 +88,11 @@ extension World: HubObserver {
     }
 
     func checkCells() {
+        for process in processes where process.isAlive && !process.isDoomed && !process.isCell {
+            if up[process.kind] !== process { breach("the old \(process.kind) of a swap is left") }
+        }
         for cell in processes where cell.isCell {
-            if cell.peer.deliveries > 1 { breach("a cell got a second visit") }
+            if cell.orders > 1 { breach("a cell got a second visit") }
             if cell.isAlive && !cell.isDoomed { breach("a cell is left") }
         }
         for device in hub.devices.values {

@@ -42,6 +42,26 @@ struct Program: Sendable {
                 if result[1].int == 1 { made["audited"] = result[3] }
                 return made
             }),
+        "fork": Program(
+            symbol: "Circuit.fork",
+            effects: { x, _ in ["saved": .int(2 * x), "audited": .int(2 * x)] }),
+        "forkfail": Program(
+            symbol: "Circuit.forkfail", effects: nil, errors: ["bad"], ends: "done"),
+        "deep": Program(
+            symbol: "Circuit.deep",
+            effects: { x, _ in
+                ["saved": .int(2 * x + 2), "audited": .int(2 * x), "done": .null]
+            }, ends: "done"),
+        "loop": Program(
+            symbol: "Circuit.loop",
+            effects: { _, _ in
+                var made: [String: Value] = [:]
+                for lap in 0..<4 as Range<Int64> {
+                    made["row\(lap)"] = .int(lap)
+                    made["lap\(lap)"] = .null
+                }
+                return made
+            }, number: 3),
         "mail": Program(
             symbol: "Circuit.mail", effects: { x, _ in ["mail": .int(x)] },
             errors: ["deviceLost"]),
@@ -100,6 +120,16 @@ enum Kind: String, CaseIterable {
     }
 }
 
+extension StageDescriptor {
+    static func of(
+        _ kind: Kind, _ symbol: String? = nil, _ branches: [RouteDescriptor] = []
+    ) -> StageDescriptor {
+        StageDescriptor(
+            kind: kind, symbol: symbol, notes: [], shape: "", file: "", line: 0,
+            branches: branches)
+    }
+}
+
 extension Binding {
     static func handler(_ name: String, _ traits: Traits) -> Binding {
         Binding(name: name, traits: traits, stages: nil, last: false)
@@ -109,12 +139,24 @@ extension Binding {
         _ name: String, _ stages: [(StageDescriptor.Kind, String?)], last: Bool = false,
         lane: String? = nil
     ) -> Binding {
+        pipe(name, stages.map { .of($0.0, $0.1) }, last: last, lane: lane)
+    }
+
+    private static func pipe(
+        _ name: String, _ stages: [StageDescriptor], last: Bool = false, lane: String? = nil
+    ) -> Binding {
         Binding(
-            name: name, traits: Traits(.replayable, lane: lane),
-            stages: stages.map {
-                StageDescriptor(
-                    kind: $0.0, symbol: $0.1, notes: [], shape: "", file: "", line: 0)
-            }, last: last)
+            name: name, traits: Traits(.replayable, lane: lane), stages: stages, last: last)
+    }
+
+    /// Branches of one or two symbols each.
+    private static func fork(_ branches: [(String, String?)]) -> StageDescriptor {
+        .of(
+            .fork, nil,
+            branches.map { first, second in
+                let names = [first] + (second.map { [$0] } ?? [])
+                return RouteDescriptor(stages: names.map { .of(.pipe, $0) }, last: false)
+            })
     }
 
     static let circuit: [Binding] = [
@@ -134,6 +176,34 @@ extension Binding {
             "Circuit.update", [(.effect, nil), (.closure, nil), (.pipe, "Store.save")],
             last: true, lane: "library"),
         pipe("Circuit.failing", [(.pipe, "Compute.fail")], last: true, lane: "library"),
+        pipe(
+            "Circuit.fork",
+            [
+                fork([("Compute.double", "Store.save"), ("Compute.double", "Store.audit")]),
+                .of(.closure),
+            ]),
+        pipe(
+            "Circuit.forkfail",
+            [fork([("Compute.double", "Store.save"), ("Compute.fail", nil)])], last: true),
+        Binding(
+            name: "Circuit.deep", traits: .replayable,
+            stages: [
+                StageDescriptor(
+                    kind: .fork, symbol: nil, notes: [], shape: "", file: "", line: 0,
+                    branches: [
+                        RouteDescriptor(
+                            stages: [
+                                .of(.closure),
+                                fork([("Compute.double", "Store.save"), ("Compute.double", nil)]),
+                                .of(.closure),
+                            ], last: true),
+                        RouteDescriptor(
+                            stages: [
+                                .of(.pipe, "Compute.double"), .of(.tap, "Store.audit"),
+                            ], last: false),
+                    ])
+            ], last: false),
+        pipe("Circuit.loop", [(.pipe, "Store.row"), (.closure, nil)], last: true),
         pipe("Circuit.own", [(.pipe, "Store.save"), (.pipe, "Store.audit")]),
         pipe("Circuit.doubled", [(.pipe, "Compute.double"), (.pipe, "Store.save")]),
         handler("Circuit.imperative", .replayable), handler("Circuit.mail", .once),
@@ -161,8 +231,18 @@ enum Handlers {
         case "Circuit.create#0", "Circuit.update#0": return set("loading", who, "busy", then: value)
         case "Circuit.create#4": return add("added", value[1], then: value)
         case "Circuit.update#1": return choose(value)
+        case "Circuit.same": return .asking(.now) { _ in .done(value) }
+        case "gone": return .fail(Failure(code: "cancelled"))
+        case "Circuit.fork#1", "Circuit.deep#0.0#2": return .done(value[0])
+        case "Circuit.deep#0.0#0":
+            return .done(.array([value[0], .int((value[1].int ?? 0) + 1)]))
+        case "Circuit.loop#1":
+            let lap = value[1].int ?? 0
+            return lap == 0
+                ? .abort(value) : .divert("Circuit.loop", .array([value[0], .int(lap - 1)]))
+        case "Circuit.loop#finally": return addLap(value)
         case "Circuit.linear#finally", "Circuit.create#finally", "Circuit.update#finally",
-            "Circuit.failing#finally":
+            "Circuit.failing#finally", "Circuit.forkfail#finally", "Circuit.deep#0.0#finally":
             return set("loading", .null, "done", of: who, then: value)
         default: return Self.circuit(name, value)
         }
@@ -224,6 +304,14 @@ enum Handlers {
         return .asking(.commit(["library"], change, mark)) { _ in .done(value) }
     }
 
+    private static func addLap(_ value: Value) -> Step {
+        let mark = Mark(who: value.who, name: "lap\(value[1].int ?? -1)", value: .null)
+        let change: ([Value]) -> ([Value], Value) = { old in
+            ([.int((old[0].int ?? 0) + 1)], .null)
+        }
+        return .asking(.commit(["number"], change, mark)) { _ in .done(value) }
+    }
+
     private static func choose(_ value: Value) -> Step {
         .asking(.read("library")) { library in
             let count = library.array?.count ?? 0
@@ -276,7 +364,11 @@ enum Handlers {
             return ([next], next)
         }
         let mark = Mark(who: who, name: "numbered", value: .null)
-        return .asking(.call("Circuit.doubled", .array([who, dice]))) { _ in
+        let stages: [StageDescriptor] = [
+            .of(.pipe, "Compute.double"), .of(.closure), .of(.pipe, "Store.save"),
+        ]
+        let pipe = Question.run(stages, closures: ["Circuit.same"], .array([who, dice]))
+        return .asking(pipe) { _ in
             .asking(.commit(["number"], count, mark)) { number in
                 let result = Value.array([who, .int(odd), dice, number])
                 guard odd == 1 else { return .done(result) }

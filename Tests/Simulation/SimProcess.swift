@@ -31,6 +31,8 @@ final class SimProcess: Cable {
         var answers: [(tag: UInt64, Answer)] = []
         var asked: [UInt64: Asked] = [:]
         var lastTag: UInt64 = 0
+        /// The closures of the pipes that it runs, by the question.
+        var pipes: [UInt64: [String]] = [:]
         var reads: [String: UInt32] = [:]
         var transactions = 0
         var draws: UInt64 = 0
@@ -58,6 +60,8 @@ final class SimProcess: Cable {
     /// Its cable is cut: what it says is lost.
     var isCut = false
     let isCell: Bool
+    /// Visits that came to it, but for closures of the pipes of others here.
+    private(set) var orders = 0
     /// The visit whose code ended the process, or 0.
     private(set) var trapped: UInt64 = 0
     /// It will be killed.
@@ -95,14 +99,21 @@ final class SimProcess: Cable {
     // MARK: - The cable
 
     func visit(_ order: borrowing VisitOrder) {
+        if order.asker == nil { orders += 1 }
         let path = order.path ?? "\(world.hub.epoch)-\(order.flow)"
         inbox.append(
             .visit(
                 Delivery(
-                    number: order.number, symbol: names[order.symbol],
+                    number: order.number, symbol: name(of: order),
                     key: "\(path)/\(order.step)", attempt: order.attempt, now: order.now,
                     lowest: order.lowest, replay: order.replay, reads: order.reads,
                     value: Value(encoded: order.value))))
+    }
+
+    private func name(of order: borrowing VisitOrder) -> String {
+        guard let asker = order.asker else { return names[order.symbol] }
+        let closures = visits[asker.visit]?.pipes[asker.tag] ?? []
+        return order.symbol < closures.count ? closures[order.symbol] : "gone"
     }
 
     func cancel(visit: UInt64) {
@@ -202,6 +213,7 @@ final class SimProcess: Cable {
         case .done(let value): complete(visit, task, .success(value))
         case .abort(let value): reply(visit, .abort(value.encoded))
         case .fail(let failure): complete(visit, task, .failure(failure))
+        case .divert(let name, let value): reply(visit, .divert(name, value.encoded))
         case .ask(let question, let then):
             task.next = then
             ask(visit, task, question)
@@ -262,6 +274,16 @@ final class SimProcess: Cable {
                 guard let slot = hub.symbol(symbol) else { return }
                 hub.ask(
                     peer, visit: order.number, tag: tag, .call(slot, payload.encoded, deadline: 0))
+            }
+        case .run(let stages, let closures, let payload):
+            visit.lastTag += 1
+            let tag = visit.lastTag
+            visit.asked[tag] = Asked(task: task)
+            visit.pipes[tag] = closures
+            return send("ask a pipe") { hub, peer in
+                hub.ask(
+                    peer, visit: order.number, tag: tag,
+                    .run(RouteDescriptor(stages: stages, last: false), payload.encoded))
             }
         case .commit(let regions, let change, let mark):
             visit.lastTag += 1

@@ -1,11 +1,15 @@
+import Glibc
 import Testing
 
 /// The promises of the hub in runs that chance makes, and under a kill at every step.
 @Suite struct SimulationTests {
+    /// How many seeds are tried; `CONCENTRIC_SEEDS` asks for more.
+    static let seeds = getenv("CONCENTRIC_SEEDS").flatMap { Int(String(cString: $0)) } ?? 2_000
+
     /// A failing run names its seed; `World(seed:)` makes the same run again.
-    @Test(arguments: 0..<10)
+    @Test(arguments: 0..<(seeds / 50))
     func `whatever fails, work ends once and effects are made once`(_ block: Int) throws {
-        for seed in (block * 30)..<(block * 30 + 30) {
+        for seed in (block * 50)..<(block * 50 + 50) {
             let world = try World(seed: UInt64(seed))
             if let breach = world.run() {
                 Issue.record(
@@ -16,7 +20,8 @@ import Testing
 
     static let fixed: [[String]] = [
         ["linear"], ["create"], ["update"], ["imperative"], ["outer"], ["race", "create"],
-        ["failing", "update"], ["nested"], ["late"], ["own"],
+        ["failing", "update"], ["fork"], ["forkfail"], ["deep"], ["loop"], ["nested"], ["late"],
+        ["own"],
     ]
 
     @Test(arguments: fixed)
@@ -38,14 +43,17 @@ import Testing
         }
     }
 
-    @Test func `cells are part of these runs`() throws {
+    @Test func `cells and swaps are part of these runs`() throws {
         var cells = 0
+        var swaps = 0
         for seed in 0..<60 {
             let world = try World(seed: UInt64(seed))
             _ = world.run()
             cells += world.cells
+            swaps += world.swaps
         }
         #expect(cells > 20)
+        #expect(swaps > 20)
     }
 
     @Test func `the same seed makes the same run`() throws {

@@ -1,3 +1,4 @@
+import Control
 import Values
 
 /// A handler as data, so that the simulation decides when each of its tasks goes on: what it does
@@ -8,6 +9,8 @@ indirect enum Step {
     /// The flow ends with this value.
     case abort(Value)
     case fail(Failure)
+    /// The flow goes on along the route of a symbol, with a value.
+    case divert(String, Value)
     /// Asks for something; the answer decides what follows.
     case ask(Question, (Result<Value, Failure>) -> Step)
     /// Starts tasks, in this order or in that of a hashed set, and waits for all.
@@ -27,6 +30,8 @@ struct Mark: Hashable {
 
 enum Question {
     case call(String, Value)
+    /// A pipe that is built in the handler, with the names of its closures.
+    case run([StageDescriptor], closures: [String], Value)
     /// The closure gives the new values and its result.
     case commit([String], ([Value]) -> ([Value], Value), Mark)
     case read(String)

@@ -7,7 +7,7 @@ import Values
 /// from the seed: the world picks one enabled step after another and checks after each.
 ///
 /// It is the twin of the model in which the rules of the hub were found; what that model knows and
-/// this kernel does not do yet (forks, diverts, channels, swaps) is not here.
+/// this kernel does not do yet (channels) is not here.
 final class World {
     /// Something that was sent to the hub.
     struct Command {
@@ -25,7 +25,7 @@ final class World {
         case reaped(SimProcess)
     }
 
-    enum Fault { case kill, hang, cut, cancel, outage }
+    enum Fault { case kill, hang, cut, cancel, outage, swap }
 
     static let second: UInt64 = 1_000_000_000
 
@@ -49,7 +49,9 @@ final class World {
     var charges: [String: Int] = [:]
     var cellsWanted: [Kind: Int] = [:]
     var emptied: Set<Int> = []
+    var retired: Set<Int> = []
     var cells = 0
+    var swaps = 0
     lazy var client = SimClient(self)
     // What was seen; see WorldChecks.
     var made: [Mark.Key: Value] = [:]
@@ -71,7 +73,7 @@ final class World {
         var limits = HubLimits()
         limits.waitingRequests = 6
         hub = Hub(epoch: 1, limits: limits) {
-            Value.array([Value(encoded: $0), Value(encoded: $1)]).encoded
+            Value.array($0.map { Value(encoded: $0) }).encoded
         }
         let names =
             programs
@@ -79,7 +81,9 @@ final class World {
                 Program.names.randomElement(using: &chance) ?? "linear"
             }
         if faults {
-            let most: [(Fault, Int)] = [(.kill, 5), (.hang, 2), (.cut, 2), (.cancel, 2)]
+            let most: [(Fault, Int)] = [
+                (.kill, 5), (.hang, 2), (.cut, 2), (.cancel, 2), (.swap, 2),
+            ]
             for (fault, count) in most {
                 self.faults += Array(
                     repeating: fault, count: .random(in: 0...count, using: &chance))
@@ -131,7 +135,7 @@ final class World {
 
     // MARK: - Faults and processes
 
-    private func spawn(_ kind: Kind) {
+    func spawn(_ kind: Kind) {
         born += 1
         do {
             let process = try SimProcess(self, kind, number: born)
@@ -156,6 +160,7 @@ final class World {
             cancelled.insert(victim.who)
             return hub.cancel(client.peer, call: victim.call)
         }
+        if fault == .swap { return swap() }
         guard let victim = alive.randomElement(using: &chance) else { return }
         switch fault {
         case .hang: victim.isHung = true
@@ -165,7 +170,7 @@ final class World {
         case .outage:
             die(victim)
             outages[victim.kind] = hub.seen + 12 * World.second
-        case .kill, .cancel: die(victim)
+        case .kill, .cancel, .swap: die(victim)
         }
     }
 

@@ -40,6 +40,7 @@ extension World {
             guard let flow = command.flow, flow.ended, let ending = flow.ending else { continue }
             switch ending {
             case .success(let bytes): told(command.who, .success(Value(encoded: bytes)))
+            case .divert: breach("ended on its way: \(command.who)")
             case .failure(var error):
                 error.outcome = flow.dirty ? .unknown : .none
                 told(command.who, .failure(error))
@@ -74,11 +75,13 @@ extension World {
         for error in all[min(readErrors, all.count)...]
         where error["code"]?.text == KernelError.Code.finallyLost.rawValue {
             let number = error["flow"]?.text?.split(separator: "-").last.flatMap { UInt64($0) }
-            guard let command = commands.first(where: { $0.flow?.number == number }) else {
-                breach("a finally of nobody was lost")
-                continue
-            }
-            complaints.insert(command.who)
+            // The finally of a branch is told under the branch's own number.
+            let name = error["symbol"]?.text ?? ""
+            let mine =
+                commands.first { $0.flow?.number == number }.map { [$0] }
+                ?? commands.filter { name.hasPrefix($0.program.symbol + "#") }
+            if mine.isEmpty { breach("a finally of nobody was lost") }
+            complaints.formUnion(mine.map(\.who))
             if outages.isEmpty { breach("a finally was given up: \(error)") }
         }
     }
@@ -107,7 +110,8 @@ extension World {
         let code = error.code.rawValue
         let reasons = [
             "cancelled": cancelled.contains(command.who), "deadline": !outages.isEmpty,
-            "unavailable": fullest >= hub.limits.waitingRequests,
+            // A fork queues several within one step, which are gone at the end of it.
+            "unavailable": fullest + 2 >= hub.limits.waitingRequests,
         ]
         if !program.errors.contains(code), reasons[code] != true {
             breach("\(command.who) failed with \(error)")

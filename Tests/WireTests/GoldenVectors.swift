@@ -14,7 +14,7 @@ struct GoldenVector: Sendable, CustomTestStringConvertible {
     var testDescription: String { name }
 
     /// How many vectors stand in `messages.json`: a folder that is not found must not pass.
-    static let expected = 67
+    static let expected = 71
 
     static let messages: [GoldenVector] = read("messages.json")
 
@@ -91,6 +91,10 @@ extension CBORWriter {
             askCall(visit: visit, tag: tag, symbol: symbol, deadline: deadline, [UInt8](payload))
         case .askCommit(let visit, let tag, let offers):
             askCommit(visit: visit, tag: tag, offers)
+        case .askRun(let visit, let tag, let route, let payload):
+            askRun(visit: visit, tag: tag, route, [UInt8](payload))
+        case .askDispatch(let visit, let tag, let symbol, let payload):
+            askDispatch(visit: visit, tag: tag, symbol: symbol, [UInt8](payload))
         case .note(let visit, let region, let number, let revision):
             note(visit: visit, region: region, number: number, revision: revision)
         case .parked(let visit): parked(visit: visit)
@@ -104,11 +108,8 @@ extension CBORWriter {
         switch message {
         case .welcome(let welcome): self.welcome(welcome)
         case .refused(let code, let message): refused(code: code, message: message)
-        case .visit(let order):
-            visit(
-                number: order.number, symbol: order.symbol, flow: order.flow, path: order.path,
-                step: order.step, attempt: order.attempt, now: order.now, lowest: order.lowest,
-                replay: order.replay, reads: order.reads, payload: [UInt8](order.payload))
+        case .visit(let order): visit(order, of: nil)
+        case .visitClosure(let asker, let order): visit(order, of: asker)
         case .cancelVisit(let visit): cancelVisit(visit)
         case .answer(let visit, let tag, let reply): answer(visit, tag, reply)
         case .reply(let id, .output(let bytes)): output(reply: id, [UInt8](bytes))
@@ -122,6 +123,14 @@ extension CBORWriter {
         case .ping(let number): ping(number)
         case .pong(let number): pong(number)
         }
+    }
+
+    private func visit(_ order: KernelMessage.Delivery, of asker: KernelMessage.Asker?) {
+        visit(
+            of: asker, number: order.number, symbol: order.symbol, flow: order.flow,
+            path: order.path, step: order.step, attempt: order.attempt, now: order.now,
+            lowest: order.lowest, replay: order.replay, reads: order.reads,
+            payload: [UInt8](order.payload))
     }
 
     private func answer(_ visit: UInt64, _ tag: UInt64, _ reply: KernelMessage.Reply) {

@@ -1,0 +1,55 @@
+import DeviceKit
+import Glibc
+
+/// The file of a Chrome trace. After each batch it is whole JSON: the end is written with the
+/// events, and overwritten by the next ones, so that whoever stops the shell, in whatever way,
+/// leaves a file that opens.
+final class ChromeFile {
+    private let descriptor: Int32
+    private let path: String
+    private var trace = ChromeTrace()
+    /// Where the end stands.
+    private var position = 0
+    private var isEmpty = true
+
+    /// - Throws: `KernelError` naming the file and the system's reason.
+    init(_ path: String) throws {
+        self.path = path
+        descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw Self.error(path) }
+        try put(ChromeTrace.head + ChromeTrace.tail)
+        position = ChromeTrace.head.utf8.count
+    }
+
+    deinit { if descriptor >= 0 { close(descriptor) } }
+
+    func add(_ entries: [TraceEntry]) throws {
+        let events = entries.flatMap { trace.events(of: $0) }
+        guard !events.isEmpty else { return }
+        let text = (isEmpty ? "" : ",\n") + events.map { $0.json() }.joined(separator: ",\n")
+        try put(text + ChromeTrace.tail)
+        position += text.utf8.count
+        isEmpty = false
+    }
+
+    private func put(_ text: String) throws {
+        let bytes = Array(text.utf8)
+        var done = 0
+        while done < bytes.count {
+            let count = bytes.withUnsafeBytes {
+                pwrite(
+                    descriptor, $0.baseAddress?.advanced(by: done), bytes.count - done,
+                    off_t(position + done))
+            }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { throw Self.error(path) }
+            done += count
+        }
+    }
+
+    private static func error(_ path: String) -> KernelError {
+        KernelError(
+            .unavailable, "\(path) cannot be written: \(String(cString: strerror(errno)))",
+            outcome: .none)
+    }
+}

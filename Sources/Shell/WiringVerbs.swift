@@ -1,0 +1,126 @@
+import DeviceKit
+
+/// `graph`, `symbols` and `describe`: who answers what, and of what pipes are made.
+@LoopActor
+enum WiringVerbs {
+    static func graph(_ arguments: Arguments) async throws {
+        _ = try arguments.words(0...0, "[--format mermaid|dot|json]")
+        let format = arguments.option("--format") ?? (arguments.isJSON ? "json" : "mermaid")
+        guard ["mermaid", "dot", "json"].contains(format) else {
+            throw UsageError(message: "--format wants mermaid, dot or json, not \(format)")
+        }
+        let (pipes, symbols) = try await wiring(arguments)
+        if format == "json" { return Output.line(Value.array(pipes).json()) }
+        let graph = PipeGraph(pipes: pipes, symbols: symbols)
+        Output.line(format == "dot" ? graph.dot : graph.mermaid)
+    }
+
+    static func symbols(_ arguments: Arguments) async throws {
+        _ = try arguments.words(0...0, "[--json]")
+        let value = try await Verbs.region("Kernel.Symbols", arguments).value
+        if arguments.isJSON { return Output.line(value.json()) }
+        let columns = ["name", "device", "kind", "replay", "summary"]
+        Output.table(
+            ["SYMBOL", "DEVICE", "KIND", "REPLAY", "SUMMARY"],
+            (value.array ?? []).map { row in columns.map { (row[$0] ?? .null).cell } })
+    }
+
+    static func describe(_ arguments: Arguments) async throws {
+        let words = try arguments.words(1...1, "SYMBOL")
+        let (pipes, symbols) = try await wiring(arguments)
+        guard let row = symbols.first(where: { $0["name"]?.text == words[0] }) else {
+            throw KernelError(
+                .unbound, "there is no symbol \(words[0]): see `concentric symbols`",
+                outcome: .none)
+        }
+        let pipe = pipes.first { $0["symbol"]?.text == words[0] }
+        if arguments.isJSON {
+            var map = row.map ?? [:]
+            map["pipe"] = pipe ?? .null
+            return Output.line(Value.map(map).json())
+        }
+        for line in Description(row, pipe, symbols: symbols).lines { Output.line(line) }
+    }
+
+    private static func wiring(
+        _ arguments: Arguments
+    ) async throws -> (pipes: [Value], symbols: [Value]) {
+        let kernel = try await Verbs.connect(arguments)
+        var found: [[Value]] = []
+        for name in ["Kernel.Pipes", "Kernel.Symbols"] {
+            try await kernel.follow(name) { _ in }
+            guard let value = kernel.value(of: name)?.value else {
+                throw KernelError(.kernelLost, "the kernel did not send \(name)")
+            }
+            found.append(value.array ?? [])
+        }
+        return (found[0], found[1])
+    }
+}
+
+/// A symbol in words.
+struct Description {
+    let lines: [String]
+
+    /// - Parameters:
+    ///   - row: of `Kernel.Symbols`.
+    ///   - pipe: its row of `Kernel.Pipes`, if it is one.
+    init(_ row: Value, _ pipe: Value?, symbols: [Value]) {
+        let devices = Dictionary(
+            symbols.map { ($0["name"]?.text ?? "", $0["device"]?.text ?? "kernel") }
+        ) { $1 }
+        func cell(_ name: String) -> String { (row[name] ?? .null).cell }
+        var lines = [cell("name")]
+        if row["summary"]?.text?.isEmpty == false { lines.append("  " + cell("summary")) }
+        for (name, shape) in [("takes", cell("takes")), ("gives", cell("gives"))]
+        where !shape.isEmpty {
+            lines.append("  \(name) \(shape)")
+        }
+        let device = row["device"]?.isNull == false ? cell("device") : "the kernel itself"
+        lines.append("  answered by \(device)")
+        switch row["kind"]?.text {
+        case nil: lines.append("  not announced yet: the device has not been ready")
+        case "kernel": break
+        default:
+            lines.append("  \(cell("kind")), \(cell("replay"))")
+            let lane = row["lane"]?.text.map { "lane \(Output.plain($0))" } ?? "the common lane"
+            lines.append(
+                "  an attempt \(cell("attempt")) ms, a flow \(cell("deadline")) ms, \(lane)")
+        }
+        if let pipe { lines += Self.stages(of: pipe, devices, depth: 1) }
+        self.lines = lines
+    }
+
+    private static func stages(
+        of route: Value, _ devices: [String: String], depth: Int
+    ) -> [String] {
+        let indent = String(repeating: "  ", count: depth)
+        var lines: [String] = []
+        for (index, stage) in (route["stages"]?.array ?? []).enumerated() {
+            lines.append(indent + line(index, stage, devices))
+            for (number, branch) in (stage["branches"]?.array ?? []).enumerated() {
+                lines.append("\(indent)  branch \(number)")
+                lines += stages(of: branch, devices, depth: depth + 2)
+            }
+        }
+        if let last = route["finally"]?.text {
+            lines.append("\(indent)finally  \(Output.plain(last))")
+        }
+        return lines
+    }
+
+    private static func line(_ index: Int, _ stage: Value, _ devices: [String: String]) -> String {
+        let kind = stage["kind"]?.text ?? "?"
+        let notes = (stage["notes"]?.array ?? []).compactMap(\.text)
+        var words = ["\(index)", notes.isEmpty ? kind : notes.joined(separator: ", ")]
+        if let symbol = stage["symbol"]?.text {
+            words.append(devices[symbol].map { "\(symbol) (\($0))" } ?? symbol)
+        }
+        for target in (stage["diverts"]?.array ?? []).compactMap(\.text) {
+            words.append("may divert to \(target)")
+        }
+        if let shape = stage["shape"]?.text, !shape.isEmpty { words.append("→ \(shape)") }
+        words.append("\(stage["file"]?.text ?? ""):\(stage["line"]?.int ?? 0)")
+        return words.map(Output.plain).joined(separator: "  ")
+    }
+}
