@@ -9,6 +9,7 @@ int clx_watch_create(void) { return inotify_init1(IN_CLOEXEC | IN_NONBLOCK); }
 int clx_watch_folder(int watch, const char *path, enum clx_watch what) {
     uint32_t mask = IN_ONLYDIR | IN_DELETE_SELF | IN_MOVE_SELF;
     if (what != clx_watch_place) mask |= IN_CREATE | IN_MOVED_TO;
+    if (what == clx_watch_entries) mask |= IN_DELETE | IN_MOVED_FROM;
     if (what == clx_watch_contents || what == clx_watch_writes)
         mask |= IN_DELETE | IN_MOVED_FROM | IN_ATTRIB;
     if (what == clx_watch_writes) mask |= IN_MODIFY;

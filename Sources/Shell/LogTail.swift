@@ -50,7 +50,10 @@ final class LogTail {
     func readOn() -> [LogEntry] {
         for _ in 0..<Self.filesPerTurn {
             readToEnd()
-            guard let now = Self.identity(of: path) else { break }
+            guard let now = Self.identity(of: path) else {
+                letGo()
+                break
+            }
             if now == identity {
                 guard isCut else { break }
                 lseek(file, 0, SEEK_SET)
@@ -68,6 +71,26 @@ final class LogTail {
             open()
         }
         return take()
+    }
+
+    /// Nothing stands at the path. A removed file that is still open would keep its folder alive,
+    /// and the system would never tell that the folder is gone.
+    private func letGo() {
+        let beside = Self.identity(of: path + ".1")
+        if asideFile >= 0, beside != aside {
+            close(asideFile)
+            asideFile = -1
+            aside = nil
+        }
+        guard file >= 0 else { return }
+        endLine()
+        if beside != nil, beside == identity {
+            setAside(file, identity)
+        } else {
+            close(file)
+        }
+        file = -1
+        identity = nil
     }
 
     /// What stands at the end of the file without an end of line.

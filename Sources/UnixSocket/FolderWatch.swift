@@ -75,8 +75,11 @@ package final class FolderWatch: Watcher {
             let error = errno
             if id >= 0 {
                 now.insert(id)
-                what = clx_watch_place
-            } else if what != clx_watch_place {
+                // A removed folder of which somebody holds a file open does not tell its end; the
+                // one above does.
+                let isFolder = path.count == folder.count
+                what = isFolder && wanted == clx_watch_writes ? clx_watch_entries : clx_watch_place
+            } else if what != clx_watch_place && what != clx_watch_entries {
                 missing = (String(path), error)
                 what = clx_watch_arrivals
             }

@@ -107,17 +107,26 @@ extension SocketPath {
     }
 
     /// As `probe`, but a server that ends within a moment counts for none: the socket of a killed
-    /// process answers until the system has closed it.
+    /// process answers until the system has closed it, and until a process has that it was just
+    /// about to start.
     func lastingServer() -> Int32? {
         guard let pid = probe() else { return nil }
         guard pid > 0 else { return pid }
+        if isAlive(pid, after: SocketLimits.dyingMilliseconds) { return pid }
+        for _ in 0..<SocketLimits.lockTries {
+            guard probe() == pid else { break }
+            usleep(10_000)
+        }
+        return probe()
+    }
+
+    private func isAlive(_ pid: Int32, after milliseconds: Int32) -> Bool {
         let number = clx_pidfd_open(pid)
         // It has been reaped since.
-        guard number >= 0 else { return probe() }
+        guard number >= 0 else { return false }
         let handle = OwnedDescriptor(owning: number)
         var event = pollfd(fd: handle.number, events: Int16(POLLIN), revents: 0)
-        guard poll(&event, 1, SocketLimits.dyingMilliseconds) > 0 else { return pid }
-        return probe()
+        return poll(&event, 1, milliseconds) == 0
     }
 
     func inUse(by pid: Int32) -> SocketError {

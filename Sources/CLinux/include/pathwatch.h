@@ -9,6 +9,8 @@ enum clx_watch {
     clx_watch_contents,
     /// A name that appears in a folder, and the end of the folder itself.
     clx_watch_arrivals,
+    /// Names that appear in a folder or leave it, and the end of the folder itself.
+    clx_watch_entries,
     /// That a folder is moved or removed.
     clx_watch_place,
 };
