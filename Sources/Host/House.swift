@@ -17,6 +17,7 @@ final class House {
     private var listener: Listener?
     private(set) var stopping: Stopping!
     let door: Door
+    private var loadRegion: LoadRegion!
     let manifests: [Manifest]
     /// The cables of the processes of each device that run now: the one that serves, and cells.
     private var cables: [String: [Plug]] = [:]
@@ -62,6 +63,7 @@ final class House {
         KernelLog.open(in: options.logDirectory, name: Manifest.kernelName)
         declareHost(socket: listener?.path.socket ?? "", devices: search.directory)
         declareOperators()
+        loadRegion = LoadRegion(self)
         hub.observer = self
     }
 
@@ -202,6 +204,10 @@ extension House: @LoopActor HubObserver {
         case .cell: .cell
         case .poisoned: .poisoned
         }
+    }
+
+    func followed(region: String) {
+        if region == LoadRegion.name { loadRegion.followed() }
     }
 
     // The hub is in the middle of an event: the supervisor, which answers with others, is told
