@@ -10,7 +10,8 @@ final class Instance {
     private let bin: String
     private var kernel: Kernel?
     private var clients: [Kernel] = []
-    private var isAbandoned = false
+    /// Whether somebody else made the folder, and removes it.
+    private let isGiven: Bool
 
     nonisolated var data: String { "\(folder)/data" }
     nonisolated var empty: String { "\(folder)/photos/empty" }
@@ -20,11 +21,14 @@ final class Instance {
         bin = getenv("CONCENTRIC_BIN").map { String(cString: $0) } ?? Files.parent(of: own)
         if let given = getenv("CHAOS_FOLDER") {
             folder = String(cString: given)
+            isGiven = true
         } else {
-            var template = Array("/tmp/chaos-XXXXXX".utf8CString)
+            let place = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+            var template = Array("\(place)/chaos-XXXXXX".utf8CString)
             guard mkdtemp(&template) != nil else { throw Failure("no temporary folder") }
             folder = String(
                 decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            isGiven = false
         }
         setenv("XDG_RUNTIME_DIR", folder, 1)
         try makeDevices(post: own)
@@ -101,7 +105,7 @@ final class Instance {
 
     func remove() {
         if kernel != nil { abandon() }
-        _ = Files.output(of: "rm -rf '\(folder)'")
+        if !isGiven { _ = Files.output(of: "rm -rf '\(folder)'") }
     }
 }
 

@@ -47,13 +47,13 @@ final class Judge {
 
     /// Every flow must come to its end without a further word.
     private func awaitRest(_ control: Kernel) async throws {
-        let begun = Chaos.now
+        let begun = Entry.now
         func load(_ member: String) -> Int64? {
             control.value(of: "Kernel.Load")?.value[member]?.int
         }
         let first = control.value(of: "Kernel.Load")?.value["at"]
         while control.value(of: "Kernel.Load")?.value["at"] == first || load("flows") != 0 {
-            guard Chaos.now < begun + 30 else {
+            guard Entry.now < begun + 30 else {
                 ledger.note(.lost, "\(load("flows") ?? -1) flows have no end 30 s later")
                 break
             }
@@ -177,12 +177,12 @@ final class Judge {
     // MARK: - A fresh kernel
 
     func compareFresh(_ control: Kernel) async throws {
-        let deadline = Chaos.now + 20
+        let deadline = Entry.now + 20
         // The circuit reads the library when it is ready, which is a change of its region.
         while control.value(of: "LibraryState")?.revision.counter ?? 0 == 0
             || control.value(of: "LibraryState")?.value["isLoading"]?.bool != false
         {
-            guard Chaos.now < deadline else { throw Failure("a fresh kernel reads no library") }
+            guard Entry.now < deadline else { throw Failure("a fresh kernel reads no library") }
             try await Program.pause(milliseconds: 5)
         }
         compareLibrary(control, "the region of a fresh kernel")

@@ -13,7 +13,7 @@ final class Ledger {
     }
 
     let options: Options
-    private let begun = Chaos.now
+    private let begun = Entry.now
     /// Commands that were admitted, and those that have ended.
     private(set) var issued = 0
     private(set) var ended = 0
@@ -30,7 +30,7 @@ final class Ledger {
 
     func note(_ flaw: Flaw, _ what: String, count: Int = 1) {
         flaws[flaw, default: 0] += count
-        Chaos.complain("\(flaw.rawValue): \(what)")
+        Entry.complain("\(flaw.rawValue): \(what)")
     }
 
     // MARK: - Pace
@@ -54,11 +54,25 @@ final class Ledger {
         others == 0 || other == others || done * others <= (other + others / 20 + 4) * all
     }
 
+    /// When the last command began that ends its process.
+    private var lastDeadly = -Double.infinity
+    /// Seconds between two of them. Five different ones with nothing returned between are the
+    /// device's own fault, and more than 20 such deaths in a minute make it wait: rightly so, but
+    /// then the run would only measure that.
+    private static let betweenDeadly = 8.0
+
+    /// Whether a command may be sent that ends its process.
+    func mayBeDeadly() -> Bool {
+        guard Entry.now - lastDeadly > Self.betweenDeadly else { return false }
+        lastDeadly = Entry.now
+        return true
+    }
+
     // MARK: - The end
 
     /// Prints the line and returns the exit code.
     func conclude() -> Int32 {
-        let seconds = Int((Chaos.now - begun) * 10)
+        let seconds = Int((Entry.now - begun) * 10)
         let faults = Flaw.allCases.map { "\($0.rawValue) \(flaws[$0] ?? 0)" }
         print(
             "commands \(ended) kills \(kills) stops \(stops) swaps \(swaps) restarts \(restarts) "

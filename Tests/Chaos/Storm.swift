@@ -44,9 +44,9 @@ final class Storm {
 
     /// Every device serves again, whatever was done to it.
     func calm() async throws {
-        let deadline = Chaos.now + 60
+        let deadline = Entry.now + 60
         while sleepers > 0 || !rows.allSatisfy({ $0["state"]?.text == "ready" }) {
-            guard Chaos.now < deadline else {
+            guard Entry.now < deadline else {
                 throw Failure("not ready after 60 s: \(Value.array(rows).json())")
             }
             try await Program.pause(milliseconds: 5)

@@ -67,10 +67,14 @@ final class Worker {
             (5, { await self.delete(album) }),
             (5, { await self.open(album) }),
             (4, { await self.read(album) }),
-            (3, close), (6, fetchAll), (7, refused), (6, sendMail), (4, keep), (1, stumble),
-            (1, poison),
+            (3, close), (6, fetchAll), (7, refused), (6, sendMail), (4, keep), (2, deadly),
         ]
         await random.pick(commands)()
+    }
+
+    private func deadly() async {
+        guard ledger.mayBeDeadly() else { return await keep() }
+        if random.chance(500) { await stumble() } else { await poison() }
     }
 
     // MARK: - Sending
@@ -146,9 +150,9 @@ final class Worker {
     }
 
     func wait(for what: String, _ condition: () -> Bool) async throws {
-        let deadline = Chaos.now + 70
+        let deadline = Entry.now + 70
         while !condition() {
-            guard Chaos.now < deadline else { throw Failure("\(what): not seen in 70 s") }
+            guard Entry.now < deadline else { throw Failure("\(what): not seen in 70 s") }
             try await Program.pause(milliseconds: 2)
         }
     }

@@ -5,7 +5,7 @@ import Glibc
 /// swapped at random moments; then buffer, SQLite and model must agree. `Scripts/chaos` says how
 /// it is called.
 @main
-enum Chaos {
+enum Entry {
     static func main() {
         let words = Array(CommandLine.arguments.dropFirst())
         if words.first == "device" { Post.serve() }
