@@ -134,6 +134,8 @@ extension Worker {
     func keep() async {
         let text = unique("kept")
         kept.append(text)
+        ledger.atPost += 1
+        defer { ledger.atPost -= 1 }
         await attempt(text, nil) {
             let said = try await send(Post.keep, text, random.pick([(3, .call), (1, .twins)]))
             guard said == text else { throw Failure("it gave \(said ?? "nothing")") }

@@ -22,6 +22,8 @@ final class Ledger {
     var swaps = 0
     var restarts = 0
     var replays: Int64 = 0
+    /// Commands that the post has now: so few that a kill at random would rarely meet one.
+    var atPost = 0
     /// Commands that ended with the named error that they should end with.
     var namedErrors = 0
     private var flaws: [Flaw: Int] = [:]

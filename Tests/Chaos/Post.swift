@@ -27,15 +27,15 @@ enum Post {
         let data = getenv("CONCENTRIC_DATA").map { String(cString: $0) } ?? "."
         Device.serve { device in
             device.bind(mail) { _, text in
-                usleep(1_000)
+                usleep(4_000)
                 try append("\(text)\n", to: "\(data)/mail")
-                usleep(1_000)
+                usleep(4_000)
                 return text
             }
             device.bind(keep) { kernel, text in
-                usleep(500)
+                usleep(2_000)
                 try keep(text, key: kernel.key, in: "\(data)/kept")
-                usleep(500)
+                usleep(2_000)
                 return text
             }
             device.bind(stumble) { _, text in

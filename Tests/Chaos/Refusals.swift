@@ -63,6 +63,8 @@ extension Worker {
     /// It may not be repeated: it is done, or it is lost with its device and told so.
     func sendMail() async {
         let text = unique("mail")
+        ledger.atPost += 1
+        defer { ledger.atPost -= 1 }
         do {
             let said = try await client.call(Post.mail, text)
             mail.append((text, true))

@@ -57,7 +57,8 @@ final class Storm {
 
     private func target() -> (device: String, pid: Int32)? {
         let name = random.pick([
-            (35, "circuit"), (35, "infrastructure"), (20, "compute"), (10, "post"),
+            (35, "circuit"), (35, "infrastructure"), (20, "compute"),
+            (ledger.atPost > 0 ? 60 : 5, "post"),
         ])
         guard let row = rows.first(where: { $0["name"]?.text == name }),
             let pid = row["pid"]?.int.map({ Int32(clamping: $0) }), isChild(pid),

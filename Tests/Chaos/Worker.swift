@@ -67,7 +67,7 @@ final class Worker {
             (5, { await self.delete(album) }),
             (5, { await self.open(album) }),
             (4, { await self.read(album) }),
-            (3, close), (6, fetchAll), (7, refused), (6, sendMail), (4, keep), (2, deadly),
+            (3, close), (9, fetchAll), (7, refused), (7, sendMail), (5, keep), (2, deadly),
         ]
         await random.pick(commands)()
     }
