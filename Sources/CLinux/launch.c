@@ -85,9 +85,6 @@ static int prepare(struct child *child) {
     // First armed, then asked: a parent that died before would never send the signal.
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
         return fail(child, clx_step_parent);
-    // What it starts stays below it, so that at its death the parent gets what is left. Where the
-    // system cannot do it, groups must do.
-    prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
     if (getppid() != child->parent
         || (spec->lifeline >= 0 && clx_lifeline_is_cut(clx_fd_lifeline))) {
         errno = ESRCH;
@@ -151,7 +148,8 @@ int clx_arm_lifeline(int fd) {
 
 static struct clx_page *memory_page;
 
-/// Whoever cannot allocate traps at once, in the same thread, and nothing has set errno since.
+/// Whoever cannot allocate traps at once, in the same thread, and nothing has set errno since. It
+/// is reset before the code of a visit runs.
 static void trapped(int signal) {
     if (errno == ENOMEM) __atomic_store_n(&memory_page->exhausted, 1, __ATOMIC_RELEASE);
     // The handler is gone and the signal is not blocked: the process ends by it.
@@ -171,10 +169,11 @@ void clx_watch_memory(struct clx_page *page) {
 }
 
 /// The raw call, for it also tells what the child has used.
-static int wait_on(int pidfd, siginfo_t *info, int options, struct rusage *usage) {
+static int wait_on(
+    idtype_t kind, int child, siginfo_t *info, int options, struct rusage *usage) {
     memset(info, 0, sizeof *info);
     long result;
-    do result = syscall(SYS_waitid, P_PIDFD, pidfd, info, options | WNOHANG, usage);
+    do result = syscall(SYS_waitid, kind, child, info, options | WNOHANG, usage);
     while (result < 0 && errno == EINTR);
     return result < 0 ? -errno : info->si_pid != 0;
 }
@@ -183,7 +182,7 @@ int clx_reap(int pidfd, struct clx_exit *result) {
     siginfo_t info;
     struct rusage usage;
     memset(result, 0, sizeof *result);
-    int reaped = wait_on(pidfd, &info, WEXITED, &usage);
+    int reaped = wait_on(P_PIDFD, pidfd, &info, WEXITED, &usage);
     if (reaped <= 0) return reaped;
     if (info.si_code == CLD_EXITED) result->code = info.si_status;
     else result->signal = info.si_status;
@@ -195,9 +194,14 @@ int clx_reap(int pidfd, struct clx_exit *result) {
     return 1;
 }
 
+int clx_reap_orphan(pid_t pid) {
+    siginfo_t info;
+    return wait_on(P_PID, pid, &info, WEXITED, 0);
+}
+
 int clx_is_stopped(int pidfd) {
     siginfo_t info;
-    return wait_on(pidfd, &info, WSTOPPED | WNOWAIT, 0);
+    return wait_on(P_PIDFD, pidfd, &info, WSTOPPED | WNOWAIT, 0);
 }
 
 int clx_raise_nofile(uint64_t *soft, uint64_t *hard) {

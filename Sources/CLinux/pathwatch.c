@@ -9,7 +9,9 @@ int clx_watch_create(void) { return inotify_init1(IN_CLOEXEC | IN_NONBLOCK); }
 int clx_watch_folder(int watch, const char *path, enum clx_watch what) {
     uint32_t mask = IN_ONLYDIR | IN_DELETE_SELF | IN_MOVE_SELF;
     if (what != clx_watch_place) mask |= IN_CREATE | IN_MOVED_TO;
-    if (what == clx_watch_contents) mask |= IN_DELETE | IN_MOVED_FROM | IN_ATTRIB;
+    if (what == clx_watch_contents || what == clx_watch_writes)
+        mask |= IN_DELETE | IN_MOVED_FROM | IN_ATTRIB;
+    if (what == clx_watch_writes) mask |= IN_MODIFY;
     return inotify_add_watch(watch, path, mask);
 }
 
@@ -18,9 +20,9 @@ void clx_watch_forget(int watch, int folder) {
     inotify_rm_watch(watch, folder);
 }
 
-void clx_watch_drain(int watch) {
+void clx_watch_drain(int watch, int reads) {
     char buffer[16 << 10];
-    ssize_t count;
-    do count = read(watch, buffer, sizeof buffer);
-    while (count > 0 || (count < 0 && errno == EINTR));
+    ssize_t count = 1;
+    for (; reads > 0 && (count > 0 || errno == EINTR); reads--)
+        count = read(watch, buffer, sizeof buffer);
 }

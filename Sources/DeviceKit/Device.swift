@@ -23,6 +23,8 @@ public enum Device {
     public static func serve(_ setup: @LoopActor (Bindings) throws -> Void) -> Never {
         signal(SIGPIPE, SIG_IGN)
         clx_arm_lifeline(4)
+        // What a handler prints is seen at once, and what it printed before a crash is not lost.
+        clx_buffer_lines()
         do {
             try EventLoop.runMain { () throws(KernelError) in
                 let bindings = Bindings()

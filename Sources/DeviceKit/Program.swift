@@ -36,6 +36,7 @@ public enum Program {
 
     /// Runs `body` on the loop and exits with the code that it returns.
     public static func run(_ body: @escaping @LoopActor @Sendable () async -> Int32) -> Never {
+        StandardStreams.fill()
         signal(SIGPIPE, SIG_IGN)
         EventLoop.runMain {
             EventLoop.shared.spawn { exit(await body()) }

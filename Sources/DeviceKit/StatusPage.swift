@@ -23,6 +23,7 @@ struct StatusPage {
 
     /// The loop has turned and works.
     func awake() {
+        forgetErrors()
         guard let page else { return }
         clx_page_turn(page, page.pointee.turns &+ 1)
     }
@@ -35,13 +36,19 @@ struct StatusPage {
 
     /// A visit begins: its code runs.
     func begin(_ visit: UInt64) {
+        forgetErrors()
         guard let page else { return }
         clx_page_begin(page, visit)
     }
 
     /// The code of a visit runs again; 0: it rests.
     func run(_ visit: UInt64) {
+        forgetErrors()
         guard let page else { return }
         clx_page_run(page, visit)
     }
+
+    /// A trap is taken for a want of memory when an allocation was the last to fail: what was
+    /// refused to other code, which went on without it, must not be what is found then.
+    private func forgetErrors() { errno = 0 }
 }

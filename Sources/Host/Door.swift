@@ -13,6 +13,15 @@ enum HouseLimits {
     static let leastClients = 16
     /// Nanoseconds in which a connection must say hello.
     static let greeting: UInt64 = 10_000_000_000
+    /// Nanoseconds that an ending kernel waits for clients to take their last answers, and between
+    /// two looks at them.
+    static let parting: UInt64 = 500_000_000
+    static let partingLook: UInt64 = 5_000_000
+    /// Bytes that waited for a client, above which memory is given back to the system when they are
+    /// gone.
+    static let trimmed = 1 << 20
+    /// Nanoseconds until then, so that many together cost one time.
+    static let trimPause: UInt64 = 500_000_000
     /// Nanoseconds between two complaints about clients that were turned away.
     static let complaintPause: UInt64 = 1_000_000_000
 }
@@ -80,7 +89,9 @@ extension House: ListenerDelegate {
     ) {
         guard clients.count < door.room else { return door.turnAway(socket) }
         let driver = CableDriver(hub: hub, device: nil, incarnation: 0, pid: getpid())
-        let plug = Plug(socket, driver: driver, device: nil, incarnation: 0, house: self)
+        let plug = Plug(
+            socket, driver: driver, device: nil, incarnation: 0, house: self,
+            client: peer.pid)
         clients[ObjectIdentifier(plug)] = plug
         plug.awaitGreeting()
     }
@@ -93,6 +104,10 @@ extension House: ListenerDelegate {
 
     func listener(_ listener: Listener, lost error: SocketError) {
         complain("new clients do not find this kernel: \(error)")
+    }
+
+    func listener(_ listener: Listener, unwatched error: SocketError) {
+        complain("a removed socket is not put back: \(error)")
     }
 
     func listenerReturned(_ listener: Listener) {

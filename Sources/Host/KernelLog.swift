@@ -10,10 +10,14 @@ final class KernelLog {
     /// There is one as soon as the folder of the data is this kernel's alone.
     private(set) static var current: KernelLog?
 
+    /// What was complained of before there was one.
+    private static var early: [String] = []
+    private static let earlyLines = 16
+
     /// Standard output and error go into the file.
     private(set) var holdsStreams = false
     private var file: LogFile?
-    private var rate = LogRate()
+    private let rate = LogRate()
 
     static func open(in folder: String, name: String) {
         let log = KernelLog()
@@ -23,14 +27,25 @@ final class KernelLog {
             tell: { [unowned log] in if !log.holdsStreams { sayOnError($0) } },
             opened: { [unowned log] in if log.holdsStreams { log.redirect(to: $0) } })
         log.add("started: pid=\(getpid()) build=\(WireVersion.build) wire=\(WireVersion.wire)")
+        for line in early { log.add(line) }
+        early = []
     }
 
-    func add(_ line: String) {
+    /// Adds a line to the log, as soon as there is one.
+    static func add(_ line: String) {
+        if let current {
+            current.add(line)
+        } else if early.count < earlyLines {
+            early.append(line)
+        }
+    }
+
+    private func add(_ line: String) {
         if let report = rate.open(Clock.monotonic) { file?.add(0, .kernel, report) }
         if rate.isOver {
             rate.suppress()
         } else {
-            let piece = Self.plain(line)
+            let piece = PlainLine.of(line)
             rate.count(piece.utf8.count)
             file?.add(0, .kernel, piece)
         }
@@ -52,24 +67,16 @@ final class KernelLog {
         guard descriptor >= 0 else { return }
         for stream: Int32 in [1, 2] { dup2(descriptor, stream) }
     }
-
-    /// One line of bounded length; names in it may be a stranger's.
-    private static func plain(_ line: String) -> String {
-        let bytes = line.utf8.prefix(LogLimits.lineBytes).map { byte in
-            byte < 32 || byte == 127 ? UInt8(ascii: "?") : byte
-        }
-        return String(decoding: bytes, as: UTF8.self)
-    }
 }
 
 /// Says what is wrong: in the log, and in one line on standard error while somebody reads it.
 @LoopActor
 func complain(_ line: String) {
-    KernelLog.current?.add(line)
+    KernelLog.add(line)
     if KernelLog.current?.holdsStreams != true { sayOnError(line) }
 }
 
-/// One line on standard error.
+/// One line on standard error; names in it may be a stranger's.
 func sayOnError(_ line: String) {
-    put("concentric-kernel: \(line)\n", on: 2)
+    put("concentric-kernel: \(PlainLine.of(line))\n", on: 2)
 }

@@ -105,10 +105,11 @@ struct Options {
         map["SWIFT_DETERMINISTIC_HASHING"] = "1"
         // A backtrace would keep the cable of a dead process open.
         map["SWIFT_BACKTRACE"] = "enable=no"
+        map.merge(manifest.environment) { $1 }
+        // Last, for what descends from a device is known by them.
         map["CONCENTRIC_NAME"] = name
         map["CONCENTRIC_DEVICE"] = manifest.name
         map["CONCENTRIC_DATA"] = dataDirectory
-        map.merge(manifest.environment) { $1 }
         return map.map { "\($0)=\($1)" }.sorted()
     }
 
@@ -122,7 +123,7 @@ struct Options {
     /// Says a line to whoever started the kernel: on standard output, and where it asked for it.
     @LoopActor
     func say(_ line: String) {
-        KernelLog.current?.add(line)
-        put(line + "\n", on: 1)
+        KernelLog.add(line)
+        put(PlainLine.of(line) + "\n", on: 1)
     }
 }

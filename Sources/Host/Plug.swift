@@ -12,16 +12,19 @@ final class Plug: ConnectionDelegate {
     let incarnation: Int
     /// Monotonic nanoseconds of the last bytes that came.
     private(set) var lastHeard: UInt64 = 0
-    /// Seen time since which the last frame is not whole; `UInt64.max` if it is.
-    private var halfSince = UInt64.max
+    private var halfFrame = HalfFrame()
     private var awaitsRest = false
+    /// So much has waited for the peer that its memory is worth giving back.
+    private(set) var wasHeavy = false
+    private let client: Int32
     private let house: House
     private var connection: Connection?
 
     init(
         _ descriptor: consuming OwnedDescriptor, driver: CableDriver, device: String?,
-        incarnation: Int, house: House
+        incarnation: Int, house: House, client: Int32 = 0
     ) {
+        self.client = client
         self.driver = driver
         self.device = device
         self.incarnation = incarnation
@@ -33,6 +36,8 @@ final class Plug: ConnectionDelegate {
             guard let self else { return }
             self.connection?.readingPaused = false
             self.driver.caughtUp()
+            if self.wasHeavy { self.house.giveMemoryBack() }
+            self.wasHeavy = false
         }
     }
 
@@ -42,20 +47,22 @@ final class Plug: ConnectionDelegate {
         let count = driver.receive(bytes)
         house.arm()
         slowDown()
-        expectRest(whole: count, of: bytes.count)
+        expectRest(UnsafeRawBufferPointer(rebasing: bytes[count...]), isNew: count > 0)
         return count
     }
 
-    /// A frame is written at once. What would complete one that was left half written is the next
-    /// frame, so everything that such a device answers vanishes.
-    private func expectRest(whole: Int, of count: Int) {
+    /// Whose connection it is, for people.
+    var who: String {
+        let name = driver.peer.map { "\($0.name) " } ?? ""
+        return "\(name)(process \(client))"
+    }
+
+    /// What would complete a frame that was left half written is the next frame, so everything that
+    /// such a device answers vanishes.
+    private func expectRest(_ rest: UnsafeRawBufferPointer, isNew: Bool) {
         guard device != nil, connection != nil else { return }
-        if whole == count {
-            halfSince = .max
-        } else if whole > 0 || halfSince == .max {
-            halfSince = house.hub.seen
-            if !awaitsRest { awaitRest() }
-        }
+        halfFrame.arrived(rest, isNew: isNew, at: house.hub.seen)
+        if halfFrame.isThere, !awaitsRest { awaitRest() }
     }
 
     private func awaitRest() {
@@ -66,14 +73,12 @@ final class Plug: ConnectionDelegate {
 
     private func judgeHalf() {
         awaitsRest = false
-        guard connection != nil, halfSince != .max, let device else { return }
+        guard connection != nil, halfFrame.isThere, let device else { return }
         house.turn()
         // Who is stopped cannot write on.
-        if house.isStopped(device) { halfSince = house.hub.seen }
-        guard house.hub.seen - min(house.hub.seen, halfSince) >= DriverLimits.frameTime else {
-            return awaitRest()
-        }
-        driver.distrust("a frame was not whole after 10 s")
+        if house.isHeld(device, incarnation) { halfFrame.forgive(at: house.hub.seen) }
+        guard let why = halfFrame.complaint(at: house.hub.seen) else { return awaitRest() }
+        driver.distrust(why)
     }
 
     /// A client that asks and does not read is asked to wait; a device's replies are always read.
@@ -82,6 +87,7 @@ final class Plug: ConnectionDelegate {
             connection.pendingBytes > DriverLimits.backlog
         else { return }
         connection.readingPaused = true
+        wasHeavy = true
         EventLoop.shared.schedule(at: EventLoop.shared.now + Self.patience) { [weak self] in
             self?.judge()
         }
@@ -96,7 +102,10 @@ final class Plug: ConnectionDelegate {
             }
             return
         }
-        house.refused(self, "\(connection.pendingBytes) bytes wait and none was taken for 30 s")
+        house.refused(
+            self,
+            "\(connection.pendingBytes) bytes wait for it, more than \(DriverLimits.backlog), and "
+                + "none was taken for \(Self.patience / 1_000_000_000) s")
         close()
         house.ended(self)
     }
@@ -126,6 +135,12 @@ final class Plug: ConnectionDelegate {
     private func turnAway() {
         close()
         house.ended(self)
+    }
+
+    /// Writes what waits; whether all of it has left.
+    func flush() -> Bool {
+        connection?.flushNow()
+        return (connection?.pendingBytes ?? 0) == 0
     }
 
     /// Hands over everything that the peer has written, its end included.
@@ -167,6 +182,8 @@ extension Plug: @LoopActor DriverOwner {
     }
 
     func backlog(_ driver: CableDriver) -> Int {
-        connection?.pendingBytes ?? 0
+        let pending = connection?.pendingBytes ?? 0
+        if pending > HouseLimits.trimmed { wasHeavy = true }
+        return pending
     }
 }

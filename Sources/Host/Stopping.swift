@@ -18,7 +18,7 @@ final class Stopping {
     /// Watches for the signals that ask a program to end, but for those that were ignored when
     /// this one was started, as nohup(1) does.
     init(_ asked: @escaping @LoopActor (SignalEvent) -> Void) throws(SocketError) {
-        let signals = [SIGINT, SIGTERM, SIGHUP].filter { !SignalWatcher.isIgnored($0) }
+        let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT].filter { !SignalWatcher.isIgnored($0) }
         watcher = try SignalWatcher(signals, asked)
     }
 
@@ -46,7 +46,6 @@ extension House {
         let name = SignalName.of(event.signal)
         if stopping.isSecond(event.signal) {
             complain("SIG\(name) again: killing what is left")
-            shutdown()
             return supervisor.shutdown()
         }
         guard !stopping.isStopping || event.signal != SIGHUP else { return }

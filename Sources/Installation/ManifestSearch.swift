@@ -109,18 +109,27 @@ package struct ManifestSearch {
 
     /// The text of a file of at most 1 MiB.
     private static func read(_ path: String) throws(ManifestError) -> String {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        // A pipe in the file's place would block the opening.
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
             throw ManifestError(file: path, what: String(cString: strerror(errno)))
         }
         defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw ManifestError(file: path, what: "it is no plain file")
+        }
         var bytes = [UInt8](repeating: 0, count: 1 << 20)
         var count = 0
         while count < bytes.count {
             let got = bytes.withUnsafeMutableBytes { buffer in
                 Glibc.read(descriptor, buffer.baseAddress! + count, buffer.count - count)
             }
-            guard got > 0 else { break }
+            if got < 0, errno == EINTR { continue }
+            guard got >= 0 else {
+                throw ManifestError(file: path, what: String(cString: strerror(errno)))
+            }
+            if got == 0 { break }
             count += got
         }
         guard count < bytes.count else {

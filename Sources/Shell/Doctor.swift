@@ -19,8 +19,9 @@ enum Doctor {
         case .running(let kernel):
             host = kernel.host
             data = data ?? host["data"]?.text
-        case .silent(let pid): data = data ?? ProcessTable.data(of: pid)
-        case .absent, .refused: break
+        case .silent(let pid), .refused(let pid, _):
+            data = data ?? pid.flatMap(ProcessTable.data)
+        case .absent: break
         }
         let folders = InstanceFolders(name: arguments.name, given: data)
         let devices = DeviceFindings(

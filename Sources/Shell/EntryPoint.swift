@@ -5,6 +5,7 @@ import Glibc
 @main
 enum EntryPoint {
     static func main() {
+        StandardStreams.fill()
         let words = Array(CommandLine.arguments.dropFirst())
         guard let first = words.first, first != "--help", first != "help" else {
             Output.line(Help.all)

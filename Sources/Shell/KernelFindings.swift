@@ -13,14 +13,19 @@ enum VersionFindings {
         switch answer {
         case .absent: return [.ok(.versions, "no kernel of this name runs")]
         case .silent(let pid):
+            let held = pid.map(ProcessTable.held) ?? ""
             return [
                 .fail(
-                    .versions,
-                    "the kernel (process \(pid)) does not answer\(ProcessTable.held(pid))",
-                    "kill -CONT \(pid), or kill -KILL \(pid) and `concentric up`")
+                    .versions, "\(answer.kernel) does not answer\(held)",
+                    pid.map { "kill -CONT \($0), or kill -KILL \($0) and `concentric up`" }
+                        ?? "see who serves its socket (`ss -lxp`), and end it")
             ]
-        case .refused(let error):
-            return [.fail(.versions, error.message, "build both from the same sources")]
+        case .refused(_, let error):
+            return [
+                .fail(
+                    .versions, "\(answer.kernel) does not tell: \(error.message)",
+                    advice(on: error))
+            ]
         case .running(let kernel):
             let build = kernel.host["build"]?.text ?? "unknown"
             let wire = kernel.host["wire"]?.int.map(String.init) ?? "?"
@@ -30,6 +35,17 @@ enum VersionFindings {
                     build == Program.build, ok: .ok(.versions, what),
                     otherwise: .warn(.versions, what, "`concentric down` and `concentric up`"))
             ] + kernel.devices.map { device($0, build) }
+        }
+    }
+
+    /// What to do about a kernel that refuses: it lives, and its devices work.
+    static func advice(on error: KernelError) -> String {
+        switch error.code {
+        case .unsupported, .malformed: "build both from the same sources"
+        case .overloaded: "wait, or end a client"
+        case .kernelLost: "look again"
+        case .denied: "ask from outside of the devices"
+        default: "see `concentric log kernel`"
         }
     }
 
@@ -62,19 +78,16 @@ enum LeftoverFindings {
     static func all(
         name: String, folders: InstanceFolders, kernel answer: RunningKernel.Answer
     ) -> [Finding] {
-        var kernel: Int32?
-        switch answer {
-        case .running(let running): kernel = running.pid
-        case .silent(let pid): kernel = pid
-        case .absent, .refused: break
-        }
+        let kernel = answer.pid
         var findings: [Finding] = []
         if let path = try? SocketPath(name: name) {
             findings += [socket(path, answer), lock(path.lock, "of the socket", kernel)]
                 .compactMap { $0 }
         }
         findings += [lock(folders.lock, "of the data", kernel)].compactMap { $0 }
-        findings += processes(folders.data, kernel)
+        // A kernel that cannot be asked holds the lock of its data all the same.
+        let owners = [kernel, FileLocks.holder(of: folders.lock)].compactMap { $0 }
+        findings += processes(folders.data, owners)
         return findings.isEmpty
             ? [.ok(.leftovers, "nothing is left of an earlier kernel")] : findings
     }
@@ -106,11 +119,12 @@ enum LeftoverFindings {
             holder > 0 ? "end it: kill \(holder)" : "end whoever has \(path) open")
     }
 
-    /// Processes of devices that keep their data here and whose kernel is gone.
-    private static func processes(_ data: String, _ kernel: Int32?) -> [Finding] {
-        ProcessTable.devices(data: data).filter { process in
-            guard let kernel else { return true }
-            return !ProcessTable.ancestors(of: process.pid).contains(kernel)
+    /// Processes of devices that keep their data here and whose kernel is gone; none where a kernel
+    /// may be that is not known.
+    private static func processes(_ data: String, _ owners: [Int32]) -> [Finding] {
+        guard owners.allSatisfy({ $0 > 0 }) else { return [] }
+        return ProcessTable.devices(data: data).filter { process in
+            !ProcessTable.ancestors(of: process.pid).contains { owners.contains($0) }
         }.map { process in
             .warn(
                 .leftovers,

@@ -1,5 +1,6 @@
 import DeviceKit
 import Glibc
+import Installation
 
 /// Starting other programs: the kernel, and the terminal client.
 enum Launch {
@@ -25,12 +26,7 @@ enum Launch {
 
     /// A program that stands beside this one.
     private static func sibling(_ name: String) -> String {
-        var buffer = [CChar](repeating: 0, count: 4_096)
-        let count = readlink("/proc/self/exe", &buffer, buffer.count - 1)
-        guard count > 0 else { return name }
-        let own = String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        guard let slash = own.lastIndex(of: "/") else { return name }
-        return own[...slash] + name
+        "\(ManifestSearch.parent(of: InstanceFolders.program))/\(name)"
     }
 
     private static func become(_ path: String, _ words: [String]) -> Never {

@@ -105,9 +105,13 @@ final class LogTail {
     /// Leaves out the beginning of a file that is larger than a log is.
     private func skip(_ size: off_t) {
         guard size > Self.mostBytes else { return }
-        lseek(file, size - off_t(Self.mostBytes), SEEK_SET)
-        var byte: UInt8 = 0
-        while read(file, &byte, 1) == 1, byte != 10 {}
+        var start = size - off_t(Self.mostBytes)
+        // A line that was cut is left out; one longer than that is shown in pieces anyhow.
+        let line = [UInt8](unsafeUninitializedCapacity: Self.longestLine) { buffer, count in
+            count = max(0, pread(file, buffer.baseAddress, buffer.count, start))
+        }
+        if let end = line.firstIndex(of: 10) { start += off_t(end) + 1 }
+        lseek(file, start, SEEK_SET)
     }
 
     private func readAside() {

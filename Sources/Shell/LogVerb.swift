@@ -62,13 +62,18 @@ enum LogVerb {
             folder: source.folder, tails: tails, wants: wants, print: print)
         // Nothing ends it but a signal.
         _ = await Ended().wait()
-        _ = follower
+        follower.end()
     }
 
     private struct Source {
         var folder: String
         /// The devices that there are, with or without a log, and `kernel`.
         var devices: [String]
+    }
+
+    /// Where a kernel that says nothing keeps its logs, by its command line.
+    private static func logs(of kernel: Int32?, _ arguments: Arguments) -> String {
+        InstanceFolders(name: arguments.name, given: kernel.flatMap(ProcessTable.data)).logs
     }
 
     /// The folder that the command line names, else that of the kernel, else that which a kernel of
@@ -78,17 +83,21 @@ enum LogVerb {
         var names: Set<String> = [Manifest.kernelName]
         var devices: String?
         if arguments.option("--data") == nil {
-            switch await RunningKernel.ask(arguments.name, client: "log", patience: patience) {
+            let answer = await RunningKernel.ask(
+                arguments.name, client: "log", patience: patience)
+            switch answer {
             case .running(let kernel):
                 folder = kernel.host["logs"]?.text ?? folder
                 devices = kernel.host["devices"]?.text
                 names.formUnion(kernel.devices.compactMap { $0["name"]?.text })
             case .silent(let pid):
-                let data = ProcessTable.data(of: pid)
-                folder = InstanceFolders(name: arguments.name, given: data).logs
+                folder = logs(of: pid, arguments)
+                Output.complain("log: \(answer.kernel) does not answer; this is \(folder)")
+            case .refused(let pid, let error):
+                folder = logs(of: pid, arguments)
                 Output.complain(
-                    "log: the kernel (process \(pid)) does not answer; this is \(folder)")
-            case .absent, .refused: break
+                    "log: \(answer.kernel) says nothing (\(error.message)); this is \(folder)")
+            case .absent: break
             }
         }
         names.formUnion(LogFolder.devices(in: folder))

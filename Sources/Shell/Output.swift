@@ -50,15 +50,36 @@ enum Output {
         hasColours ? "\u{1B}[\(colour.rawValue)m\(text)\u{1B}[0m" : text
     }
 
+    /// Ends the program when standard output takes no more: with 0 when whoever read it has gone,
+    /// else with 74. What standard error does not take is lost, and changes no exit code.
     private static func write(_ text: String, to descriptor: Int32) {
+        let error = put(text, on: descriptor)
+        guard error != 0, descriptor == 1 else { return }
+        if error == EPIPE { exit(0) }
+        let why = String(cString: strerror(error))
+        complain("standard output cannot be written: \(why); what was said is not complete")
+        exit(74)
+    }
+
+    /// - Returns: the error number of what cannot be written; 0 if all was.
+    static func put(_ text: String, on descriptor: Int32) -> Int32 {
         var bytes = Array(text.utf8)[...]
         while !bytes.isEmpty {
             let count = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            if count < 0 && errno == EINTR { continue }
-            // Whoever read the output has gone.
-            guard count > 0 else { exit(0) }
-            bytes = bytes.dropFirst(count)
+            if count >= 0 {
+                bytes = bytes.dropFirst(count)
+                continue
+            }
+            switch errno {
+            case EINTR: continue
+            case EAGAIN:
+                // Somebody else made the terminal or the pipe one that does not wait.
+                var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                _ = poll(&wait, 1, -1)
+            default: return errno
+            }
         }
+        return 0
     }
 
     /// The exit code that says what kind of error it is.

@@ -2,39 +2,7 @@ import DeviceKit
 import Glibc
 import Installation
 
-/// What /proc says of processes.
-enum ProcessTable {
-    struct Process {
-        var pid: Int32
-        var device: String
-    }
-
-    /// Processes that were started as devices, or by one, with this folder of data.
-    static func devices(data: String) -> [Process] {
-        let own = ancestors(of: getpid())
-        return FolderEntries.names(in: "/proc").compactMap(Int32.init).sorted().compactMap { pid in
-            guard !own.contains(pid), state(of: pid) != "Z",
-                let text = SystemFile.text("/proc/\(pid)/environ", limit: 256 << 10)
-            else { return nil }
-            let entries = text.split(separator: "\0")
-            guard entries.contains(where: { $0 == "CONCENTRIC_DATA=\(data)" }),
-                let device = entries.first(where: { $0.hasPrefix("CONCENTRIC_DEVICE=") })
-            else { return nil }
-            return Process(pid: pid, device: String(device.dropFirst("CONCENTRIC_DEVICE=".count)))
-        }
-    }
-
-    /// The process, its parent, and so on.
-    static func ancestors(of pid: Int32) -> [Int32] {
-        var chain: [Int32] = []
-        var pid = pid
-        while pid > 1, chain.count < 64, !chain.contains(pid) {
-            chain.append(pid)
-            pid = fields(of: pid).flatMap { $0.count > 1 ? Int32($0[1]) : nil } ?? 0
-        }
-        return chain
-    }
-
+extension ProcessTable {
     /// ` (stopped)` for a process that is.
     static func held(_ pid: Int32) -> String {
         switch state(of: pid) {
@@ -63,18 +31,6 @@ enum ProcessTable {
         let resolved = realpath("/proc/\(kernel)/cwd/\(path)", nil)
         defer { free(resolved) }
         return resolved.map { String(cString: $0) }
-    }
-
-    private static func state(of pid: Int32) -> Substring {
-        fields(of: pid)?.first ?? ""
-    }
-
-    /// The fields after the name, which may hold anything: the state, the parent, …
-    private static func fields(of pid: Int32) -> [Substring]? {
-        guard let text = SystemFile.text("/proc/\(pid)/stat"),
-            let end = text.lastIndex(of: ")")
-        else { return nil }
-        return text[text.index(after: end)...].split(separator: " ")
     }
 }
 

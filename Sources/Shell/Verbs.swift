@@ -117,6 +117,8 @@ enum Verbs {
             // It was faster than its answer.
         }
         _ = await ended.wait()
+        // A connection that is let go of ends without a word.
+        withExtendedLifetime(kernel) {}
         if arguments.isJSON { Output.line("{\"down\":true}") }
     }
 
@@ -148,7 +150,9 @@ enum Verbs {
         try await kernel.follow(name) { update in
             print(name, update, pretty: false)
         }
-        throw await ended.wait()
+        let error = await ended.wait()
+        withExtendedLifetime(kernel) {}
+        throw error
     }
 
     /// One JSON value a line: `{region, revision, value}` or `{region, revision, patch}`.

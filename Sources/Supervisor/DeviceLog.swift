@@ -28,9 +28,13 @@ final class DeviceLog {
     /// Writes what was added. A full disk costs lines, not the kernel.
     func flush() { file?.flush() }
 
-    /// How much a stream has logged in this second, as the process before left it.
-    func rate(of stream: LogStream) -> LogRate { rates[stream] ?? LogRate() }
-    func keep(_ rate: LogRate, of stream: LogStream) { rates[stream] = rate }
+    /// How much a stream has logged in this second, over all processes.
+    func rate(of stream: LogStream) -> LogRate {
+        if let rate = rates[stream] { return rate }
+        let rate = LogRate()
+        rates[stream] = rate
+        return rate
+    }
 }
 
 /// Drains one stream of one process for ever, so that the process never waits for its log.
@@ -103,7 +107,6 @@ final class LogPump: Watcher {
         EventLoop.shared.unwatch(number)
         pipe = nil
         lines.finish { say($0) }
-        log.keep(lines.rate, of: stream)
         log.flush()
     }
 

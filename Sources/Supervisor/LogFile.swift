@@ -19,6 +19,8 @@ package final class LogFile {
     /// The last write ended within a line.
     private var isMidLine = false
     private var isTroubled = false
+    /// The last full file could not be put aside.
+    private var isStuck = false
     private let tell: @LoopActor (String) -> Void
     private let opened: @LoopActor (Int32) -> Void
 
@@ -58,12 +60,15 @@ package final class LogFile {
             pendingLines = 0
         }
         if !isInPlace { openFile() }
-        if size > 0, size + pending.count > LogLimits.fileBytes { rotate() }
+        let cut = size > 0 && size + pending.count > LogLimits.fileBytes ? rotate() : nil
         guard let number = file?.number else {
             lostLines += pendingLines
             return
         }
         var text: [UInt8] = isMidLine ? [10] : []
+        if let cut {
+            text += Array("\(Self.stamp()) #0 kernel [\(cut)]\n".utf8)
+        }
         if lostLines > 0 {
             let lost = "[\(lostLines) lines are missing: the log could not be written]"
             text += Array("\(Self.stamp()) #0 kernel \(lost)\n".utf8)
@@ -126,9 +131,27 @@ package final class LogFile {
         opened(number)
     }
 
-    private func rotate() {
-        guard rename(path, path + ".1") == 0 else { return }
-        openFile()
+    /// Puts the full file aside. One that stays where it is, for its folder is not writable or
+    /// something stands in the place beside it, is emptied: the bound holds whatever happens.
+    /// - Returns: what to say of it in the file that is begun.
+    private func rotate() -> String? {
+        if rename(path, path + ".1") == 0 {
+            isStuck = false
+            openFile()
+            return nil
+        }
+        let why = "\(path).1 cannot be made: \(SocketError.text(of: errno))"
+        if !isStuck { tell("a full log file is emptied: \(why)") }
+        isStuck = true
+        guard let number = file?.number else { return nil }
+        guard ftruncate(number, 0) == 0 else {
+            trouble("cannot be emptied: \(SocketError.text(of: errno))")
+            file = nil
+            return nil
+        }
+        size = 0
+        isMidLine = false
+        return "the lines before are gone: \(why)"
     }
 
     /// Now, as RFC 3339 in UTC with milliseconds.

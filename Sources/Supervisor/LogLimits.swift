@@ -20,9 +20,9 @@ package enum LogLimits {
     package static let splitMark = " [continues]"
 }
 
-/// How much is logged in this second. It outlives the processes of a device, so that one that
-/// crashes again and again logs no more than one that lives.
-package struct LogRate: Sendable {
+/// How much is logged in this second. All processes of a device share one for each stream, so that
+/// a device with several, or one that crashes again and again, logs no more than one that lives.
+package final class LogRate {
     private var windowStart: UInt64 = 0
     private var lines = 0
     private var bytes = 0
@@ -37,7 +37,7 @@ package struct LogRate: Sendable {
 
     /// Begins a second when the last one is over. `now` is monotonic, in nanoseconds.
     /// - Returns: what to say of the lines that were left out.
-    package mutating func open(_ now: UInt64) -> String? {
+    package func open(_ now: UInt64) -> String? {
         guard now &- windowStart >= 1_000_000_000 else { return nil }
         windowStart = now
         lines = 0
@@ -45,14 +45,14 @@ package struct LogRate: Sendable {
         return report()
     }
 
-    package mutating func count(_ lineBytes: Int) {
+    package func count(_ lineBytes: Int) {
         lines += 1
         bytes += lineBytes
     }
 
-    package mutating func suppress() { suppressed += 1 }
+    package func suppress() { suppressed += 1 }
 
-    package mutating func report() -> String? {
+    package func report() -> String? {
         guard suppressed > 0 else { return nil }
         defer { suppressed = 0 }
         return "[suppressed \(suppressed) lines]"

@@ -7,7 +7,8 @@ struct LogLines {
     private var partial: [UInt8] = []
     /// The unfinished line is left out.
     private var isDropping = false
-    private(set) var rate: LogRate
+    /// It is shared with the other processes of the device.
+    let rate: LogRate
 
     init(_ rate: LogRate = LogRate()) { self.rate = rate }
 
@@ -31,7 +32,7 @@ struct LogLines {
     }
 
     /// Says what was left out when its second is over.
-    mutating func tick(now: UInt64, _ emit: (String) -> Void) {
+    func tick(now: UInt64, _ emit: (String) -> Void) {
         if let report = rate.open(now) { emit(report) }
     }
 
@@ -72,16 +73,7 @@ struct LogLines {
     private mutating func say(_ mark: String, _ emit: (String) -> Void) {
         rate.count(partial.count)
         // A device's bytes must not steer the terminal that shows them.
-        for index in partial.indices
-        where partial[index] < 32 && partial[index] != 9 || partial[index] == 127 {
-            partial[index] = UInt8(ascii: "?")
-        }
-        // The control characters above ASCII have two bytes.
-        for index in partial.indices.dropFirst()
-        where partial[index - 1] == 0xC2 && (0x80...0x9F).contains(partial[index]) {
-            partial[index - 1] = UInt8(ascii: "?")
-            partial[index] = UInt8(ascii: "?")
-        }
+        PlainLine.clean(&partial)
         emit(String(decoding: partial, as: UTF8.self) + mark)
         partial.removeAll(keepingCapacity: true)
     }

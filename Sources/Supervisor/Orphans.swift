@@ -1,78 +1,78 @@
-// Processes that a device started and that outlive it.
+// Processes that a device started and that outlive their parent.
 //
 // A group takes most of them with it. One that has left its group, by setsid(2) or as a daemon,
-// comes to this process when its parent dies, for this process takes the place of init for all
-// that descend from it; and so does each device for its own. So what comes here that was not
-// started here descends from a device that has just died.
+// comes to this process when its parent ends, for this process takes the place of init for all that
+// descend from it. Devices do not: they wait for their own children and would meet strangers. So
+// what comes here may descend from a device that lives, or from one that is dead: its environment
+// says which. The first is only reaped when it ends, the second is ended.
 
 internal import CLinux
 internal import Glibc
 internal import Installation
 internal import UnixSocket
 
-/// Ends what comes to this process as an orphan, and what comes after it.
+/// Reaps what comes to this process as an orphan, and ends what has lost its device.
 @LoopActor
 final class Orphans {
-    private var dying: [Int32: Orphan] = [:]
+    /// One that lives. Its environment is read once, for a device may leave many; one that says
+    /// nothing is executing a program perhaps, and is asked again for a while.
+    private struct Adopted {
+        var origin: ProcessTable.Origin?
+        let since: UInt64
+    }
+
+    private var adopted: [Int32: Adopted] = [:]
+    private var watcher: SignalWatcher?
+
+    /// Whether none is left that was killed.
+    private(set) var isEmpty = true
     /// Told whenever the last of them is gone.
     var onEmpty: (@LoopActor () -> Void)?
+    /// Whether a child was started here.
+    var isOwn: @LoopActor (Int32) -> Bool = { _ in true }
+    /// Whether the device lives from which a process comes, nil if it does not say.
+    var spares: @LoopActor (ProcessTable.Origin?) -> Bool = { _ in true }
 
-    var isEmpty: Bool { dying.isEmpty }
+    /// Nanoseconds after which one whose environment said nothing is looked at again.
+    private static let secondLook: UInt64 = 100_000_000
 
-    /// Takes the place of init; nil if the system refuses, or if this process has children already,
-    /// which are somebody else's.
+    /// Takes the place of init; nil if the system refuses or does not list children, or if this
+    /// process has children already, which are somebody else's.
     init?() {
-        guard Self.children.isEmpty, clx_adopt_orphans() == 0 else { return nil }
+        guard ProcessTable.children(of: getpid())?.isEmpty == true else { return nil }
+        // The end of each child is told, those included that came here as orphans.
+        watcher = try? SignalWatcher([SIGCHLD]) { [weak self] _ in self?.look() }
+        guard watcher != nil, clx_adopt_orphans() == 0 else { return nil }
     }
 
-    /// A process has died: kills every child that is not among those that were started here.
-    func collect(except known: (Int32) -> Bool) {
-        for pid in Self.children where dying[pid] == nil && !known(pid) {
-            // A child keeps its number until it is reaped, which nobody else does.
+    /// Looks at every child that was not started here. The children of one that ends come here, and
+    /// are found at the next look, which its end causes.
+    func look() {
+        var awaited = false
+        var isNewcomer = false
+        var living: [Int32: Adopted] = [:]
+        let now = EventLoop.shared.now
+        for pid in ProcessTable.children(of: getpid()) ?? [] where !isOwn(pid) {
+            // A child that lives keeps its number until it is reaped, which nobody else does; what
+            // is no child is not touched.
+            guard clx_reap_orphan(pid) == 0 else { continue }
+            var orphan = adopted[pid] ?? Adopted(since: now)
+            if orphan.origin == nil, now - orphan.since <= 2 * Self.secondLook {
+                orphan.origin = ProcessTable.origin(of: pid)
+            }
+            if orphan.origin == nil, adopted[pid] == nil { isNewcomer = true }
+            living[pid] = orphan
+            guard !spares(orphan.origin) else { continue }
             Glibc.kill(pid, SIGKILL)
-            let handle = clx_pidfd_open(pid)
-            guard handle >= 0 else { continue }
-            dying[pid] = Orphan(OwnedDescriptor(owning: handle)) { [weak self] in
-                self?.gone(pid)
+            awaited = true
+        }
+        if isNewcomer {
+            EventLoop.shared.schedule(at: now + Self.secondLook) { [weak self] in
+                self?.look()
             }
         }
-        if dying.isEmpty { onEmpty?() }
-    }
-
-    /// Its own children come here when it has died: `look` finds them.
-    var look: (@LoopActor () -> Void)?
-
-    private func gone(_ pid: Int32) {
-        guard dying.removeValue(forKey: pid)?.reap() != nil else { return }
-        look?()
-    }
-
-    /// The children of this process's first thread, to which orphans come, too. Empty where the
-    /// system does not list them.
-    private static var children: [Int32] {
-        let list = SystemFile.text("/proc/self/task/\(getpid())/children") ?? ""
-        return list.split(separator: " ").compactMap { Int32($0) }
-    }
-}
-
-/// An orphan that has been killed and is not yet dead.
-@LoopActor
-private final class Orphan: Watcher {
-    private let handle: OwnedDescriptor
-    private let died: @LoopActor () -> Void
-
-    init(_ handle: consuming OwnedDescriptor, died: @escaping @LoopActor () -> Void) {
-        self.handle = handle
-        self.died = died
-        EventLoop.shared.watch(self.handle.number, .read, self)
-    }
-
-    /// Called by the loop: it is dead.
-    func ready(_ events: Interest) { died() }
-
-    func reap() {
-        EventLoop.shared.unwatch(handle.number)
-        var result = clx_exit()
-        clx_reap(handle.number, &result)
+        adopted = living
+        isEmpty = !awaited
+        if isEmpty { onEmpty?() }
     }
 }

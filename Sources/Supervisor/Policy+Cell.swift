@@ -43,6 +43,13 @@ extension PolicyDevice {
         if !process.wasReady {
             turn.act(.cellLost(device: name, failed: payer == .start || payer == .finished))
         }
+        if payer == .outside {
+            outside.append(turn.seen)
+            outside = Array(outside.suffix(PolicyNumbers.burst.count + 1))
+            if Self.exceeds(outside, turn.seen, PolicyNumbers.burst) {
+                cellsDue = turn.seen + PolicyNumbers.pause
+            }
+        }
         guard payer == .visit else { return }
         if dead.count >= PolicyNumbers.distinct {
             let wait = count(&turn)

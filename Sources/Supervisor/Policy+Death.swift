@@ -51,7 +51,11 @@ extension PolicyDevice {
             exit: exit, cause: process.cause, begun: page?.begun ?? .max,
             running: page?.running ?? 0)
         let reason = death.description
-        if payer == .visit { charge(process, accused, &turn) }
+        switch payer {
+        case .visit: charge(process, accused, &turn)
+        case .outside: suspect(process, accused, page, &turn)
+        case .wanted, .start, .finished, .own: break
+        }
         settle(process, load.open, page, payer, accused, &turn)
         turn.act(
             .buried(
@@ -170,6 +174,28 @@ extension PolicyDevice {
         visited.append(turn.seen)
         visited = Array(visited.suffix(PolicyNumbers.visits.count + 1))
         if accused.count == 1 { dead.insert(accused[0].key) }
+    }
+
+    /// A death from outside charges nobody. But a visit whose process dies so again and again may
+    /// be the one who sends the signal, or stops it: it is tried apart, so that it holds up no
+    /// other.
+    private mutating func suspect(
+        _ process: PolicyProcess, _ accused: [OpenVisit], _ page: PageReading?,
+        _ turn: inout PolicyTurn
+    ) {
+        for visit in accused {
+            let isStopper = process.cause == .stopped && visit.id == page?.running
+            let known = coincidences[visit.key]?.weight ?? 0
+            let weight = isStopper ? PolicyNumbers.coincidences : known + 1
+            coincidences[visit.key] = Charge(
+                weight: weight, until: turn.seen + PolicyNumbers.coincidence)
+            guard weight >= PolicyNumbers.coincidences, charges[visit.key] == nil else {
+                continue
+            }
+            charges[visit.key] = Charge(weight: 0, until: turn.seen + PolicyNumbers.memory)
+        }
+        forgetOldCharges()
+        if coincidences.count > PolicyNumbers.charges { coincidences = [:] }
     }
 
     private mutating func forgetOldCharges() {

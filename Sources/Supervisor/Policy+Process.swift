@@ -127,5 +127,6 @@ extension PolicyDevice {
     mutating func returned(_ key: VisitKey) {
         dead = []
         charges[key] = nil
+        coincidences[key] = nil
     }
 }

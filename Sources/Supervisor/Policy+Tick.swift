@@ -20,8 +20,10 @@ extension Policy {
 
 extension PolicyDevice {
     mutating func dropExpiredCharges(_ seen: Double) {
-        guard !charges.isEmpty else { return }
-        charges = charges.filter { $0.value.until >= seen }
+        if !charges.isEmpty { charges = charges.filter { $0.value.until >= seen } }
+        if !coincidences.isEmpty {
+            coincidences = coincidences.filter { $0.value.until >= seen }
+        }
     }
 
     mutating func look(at index: Int, _ reading: ProcessReading?, _ turn: inout PolicyTurn) {

@@ -97,6 +97,14 @@ package struct Policy: Sendable {
 
     // MARK: Questions
 
+    /// Why the machine ends a process; nil if it does not.
+    package func cause(_ device: String, _ incarnation: Int) -> EndCause? {
+        guard let at = indices[device], let process = devices[at].index(of: incarnation) else {
+            return nil
+        }
+        return devices[at].processes[process].cause
+    }
+
     /// How a visit may be delivered to the device now.
     package func verdict(_ device: String, _ key: VisitKey) -> DeliveryVerdict {
         guard let at = indices[device] else { return .free }
@@ -110,7 +118,9 @@ package struct Policy: Sendable {
 
     /// Whether the machine must be told of visits that return.
     package func watchesReturns(_ device: String) -> Bool {
-        indices[device].map { !devices[$0].charges.isEmpty || !devices[$0].dead.isEmpty } ?? false
+        guard let at = indices[device] else { return false }
+        let device = devices[at]
+        return !device.charges.isEmpty || !device.dead.isEmpty || !device.coincidences.isEmpty
     }
 
     /// Seconds after the last event at which a tick must come at the latest; nil if nothing waits.

@@ -49,6 +49,10 @@ package enum PolicyNumbers {
     /// A visit is poisoned at this weight: three deaths, or two hangs.
     package static let strikes = 3
     package static let hangWeight = 2
+    /// So many deaths from outside in a row in which the same visit was begun make it a suspect,
+    /// for a visit may send such a signal itself; how long the last one is remembered.
+    package static let coincidences = 3
+    package static let coincidence = 60.0
     /// How long a charge is remembered, and how many there may be for one device.
     package static let memory = 600.0
     package static let charges = 1024

@@ -125,6 +125,8 @@ struct PolicyDevice: Sendable {
     /// Keys that died since a visit last returned.
     var dead: Set<VisitKey> = []
     var charges: [VisitKey: Charge] = [:]
+    /// Visits that were begun at deaths from outside, since they last returned.
+    var coincidences: [VisitKey: Charge] = [:]
     /// Cells that are asked for and not yet started, and the time before which none is.
     var cellsWanted = 0
     var cellsDue: Double?
@@ -144,6 +146,7 @@ struct PolicyDevice: Sendable {
         healthy = nil
         dead = []
         charges = [:]
+        coincidences = [:]
         outside = []
         visited = []
         cellsDue = nil

@@ -2,6 +2,7 @@
 
 internal import CLinux
 internal import Glibc
+internal import Installation
 internal import UnixSocket
 
 extension ProcessSupervisor {
@@ -63,7 +64,7 @@ extension ProcessSupervisor {
         let outWrite = out.takeSecond()
         let errWrite = err.takeSecond()
         let pid = try Self.start(
-            entry.spec,
+            entry.spec, incarnation,
             Inherited(
                 out: outWrite.number, err: errWrite.number, cable: theirs.number,
                 lifeline: lifeRead.number, page: pageFile.number))
@@ -112,11 +113,14 @@ extension ProcessSupervisor {
     }
 
     private static func start(
-        _ spec: DeviceSpec, _ inherited: Inherited
+        _ spec: DeviceSpec, _ incarnation: Int, _ inherited: Inherited
     ) throws(LaunchFailure) -> pid_t {
         var step: Int32 = 0
+        // What descends from the process inherits it, and is known by it.
+        let own = "\(ProcessTable.incarnation)=\(incarnation)"
+        let variables = spec.environment.filter { !$0.hasPrefix("\(ProcessTable.incarnation)=") }
         let result = withCStrings([spec.executable] + spec.arguments) { arguments in
-            withCStrings(spec.environment) { environment in
+            withCStrings(variables + [own]) { environment in
                 withCStrings([spec.executable] + (spec.directory.map { [$0] } ?? [])) { paths in
                     withUnsafeMutablePointer(to: &step) { step in
                         var launch = clx_launch()
@@ -169,18 +173,12 @@ extension ProcessSupervisor {
         let logs = child.logs
         guard let result = child.reap() else { return }
         children.removeAll { $0 === child }
-        endOrphans()
+        orphans?.look()
         if !child.isCell { entries[child.device]?.errorLines = logs.flatMap(\.tail) }
         post(
             .died(
                 device: child.device, incarnation: child.incarnation,
                 exit: exitReason(child, result), page: page, load: load))
-    }
-
-    /// Ends what left its group and has come to this process with the death.
-    private func endOrphans() {
-        orphans?.look = { [weak self] in self?.endOrphans() }
-        orphans?.collect { pid in children.contains { $0.pid == pid } }
     }
 
     private func exitReason(_ child: ChildProcess, _ result: clx_exit) -> ExitReason {
@@ -191,7 +189,10 @@ extension ProcessSupervisor {
         case SIGKILL:
             let used = Double(result.cpu_microseconds) / 1e6
             reason.processorTime = limits.cpu.map { Self.isUsedUp(used, of: $0) } ?? false
-            reason.memory = !reason.processorTime && memoryKiller.hasStruck()
+            // A kill of the kernel's own needs no stroke to explain it.
+            reason.memory =
+                !reason.processorTime && policy.cause(child.device, child.incarnation) == nil
+                && memoryKiller.takeStroke()
         case SIGXCPU: reason.processorTime = limits.cpu != nil
         case SIGILL, SIGTRAP, SIGABRT, SIGSEGV, SIGBUS:
             guard let memory = limits.memory else { break }

@@ -5,6 +5,7 @@
 // of the delegate takes effect after it, and nothing here is entered twice.
 
 internal import Glibc
+internal import Installation
 package import UnixSocket
 
 @LoopActor
@@ -60,6 +61,11 @@ package final class ProcessSupervisor {
                 delegate?.log(name, stream, line)
             }
             entries[name] = Entry(spec: spec, log: log)
+        }
+        orphans?.isOwn = { [unowned self] pid in children.contains { $0.pid == pid } }
+        orphans?.spares = { [unowned self] origin in
+            guard let origin else { return true }
+            return origin.incarnation.map { child(origin.device, $0) != nil } ?? true
         }
     }
 
@@ -159,6 +165,12 @@ package final class ProcessSupervisor {
             lastExit: entry.lastExit, reason: entry.reason, errorLines: entry.errorLines)
     }
 
+    /// Whether a process is stopped by a signal or held by a debugger now.
+    package func isHeld(_ device: String, incarnation: Int) -> Bool {
+        guard let held = child(device, incarnation)?.held(nil, isIdle: false) else { return false }
+        return held.stopped || held.traced
+    }
+
     // MARK: Turning
 
     /// Monotonic time in seconds, as the policy takes it.
@@ -214,6 +226,8 @@ package final class ProcessSupervisor {
 
     /// The end waits for what devices left behind, but not for what SIGKILL does not end.
     private func leave() {
+        orphans?.spares = { _ in false }
+        orphans?.look()
         guard let orphans, !orphans.isEmpty else {
             delegate?.exited()
             return

@@ -29,6 +29,8 @@ package enum SocketLimits {
     /// The times that a server whose socket is gone tries to put it back, each after twice the time
     /// of the one before; then it waits until its folder changes.
     package static let returnTries = 8
+    /// The reads of what has happened to a folder in one turn; what is left is read in the next.
+    package static let watchReadsPerTurn: Int32 = 16
     /// The first of these times, in nanoseconds.
     package static let returnPause: UInt64 = 10_000_000
     /// How long a listener rests, in nanoseconds, when the system is out of memory.

@@ -15,6 +15,10 @@ package protocol ListenerDelegate: AnyObject {
     /// reason. It is tried again whenever its folder changes.
     func listener(_ listener: Listener, lost error: SocketError)
 
+    /// The socket's place cannot be watched, which is told once for each reason: if the socket is
+    /// removed it stays away.
+    func listener(_ listener: Listener, unwatched error: SocketError)
+
     /// The socket was removed from its place and stands there again; connections go on.
     func listenerReturned(_ listener: Listener)
 }
@@ -68,8 +72,11 @@ package final class Listener: Watcher {
         binding = consume fresh
         reserve = openReserve()
         guard EventLoop.shared.watch(number, .read, self) else {
+            let error = SocketError.system("cannot watch the socket", path: path.socket)
+            // It is the same socket, and would go on to take connections.
+            reserve = nil
             binding = nil
-            throw SocketError.system("cannot watch the socket", path: path.socket)
+            throw error
         }
     }
 

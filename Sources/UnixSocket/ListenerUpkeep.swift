@@ -14,6 +14,8 @@ struct ListenerUpkeep {
     fileprivate var tries = 0
     /// What was said last and still holds.
     fileprivate var said: String?
+    /// Why the folder is not watched, as it was said.
+    fileprivate var unwatched: String?
 
     /// Whether nothing runs until the folder changes.
     var isQuiet: Bool { retry == nil }
@@ -36,7 +38,7 @@ extension Listener {
                 self?.look()
             }
         } catch {
-            delegate?.listener(self, lost: error)
+            delegate?.listener(self, unwatched: error)
         }
         look()
     }
@@ -48,7 +50,7 @@ extension Listener {
         for _ in 0..<SocketLimits.returnTries {
             guard !isClosed else { return }
             // First the watch, so that nothing happens unseen after the look.
-            upkeep.watch?.arm()
+            arm()
             do throws(SocketError) {
                 guard try mend() else {
                     upkeep.said = nil
@@ -60,6 +62,17 @@ extension Listener {
         }
         // Somebody removes it as fast as it comes.
         again()
+    }
+
+    private func arm() {
+        do throws(SocketError) {
+            try upkeep.watch?.arm()
+            upkeep.unwatched = nil
+        } catch {
+            guard upkeep.unwatched != error.description else { return }
+            upkeep.unwatched = error.description
+            delegate?.listener(self, unwatched: error)
+        }
     }
 
     /// Makes anew what is gone.

@@ -48,7 +48,9 @@ package struct Hello {
         guard let wire = value["wire"]?.int, wire >= 0 else { throw .field("hello.wire") }
         self.wire = UInt64(wire)
         build = value["build"]?.text ?? "?"
+        guard build.utf8.count <= WireLimits.name else { throw .field("hello.build") }
         name = value["name"]?.text ?? "?"
+        guard name.utf8.count <= WireLimits.name else { throw .field("hello.name") }
         guard let list = value["bindings"]?.array else {
             bindings = nil
             return

@@ -8,21 +8,25 @@ enum Bench {
         let words = Array(CommandLine.arguments.dropFirst())
         switch words.first {
         case "device": Echo.serve()
+        case "circuit": Circuit.serve()
         case "latency": Program.run { await measured { try await Latency.run($0) } }
         case "restart": Program.run { await measured { try await Restart.run($0) } }
         case "subject": Program.run { await measured { try await Subject.run($0) } }
+        case "pipeline":
+            Program.run { await measured(withCircuit: true) { try await Pipeline.run($0) } }
         default:
-            complain("usage: Benchmarks latency|restart|subject")
+            complain("usage: Benchmarks latency|restart|subject|pipeline")
             exit(64)
         }
     }
 
     /// Runs a measurement against an instance of its own, which is ended afterwards.
     @LoopActor
-    private static func measured(_ body: @LoopActor (Instance) async throws -> Void) async -> Int32
-    {
+    private static func measured(
+        withCircuit: Bool = false, _ body: @LoopActor (Instance) async throws -> Void
+    ) async -> Int32 {
         do {
-            let instance = try await Instance.start()
+            let instance = try await Instance.start(withCircuit: withCircuit)
             defer { instance.remove() }
             do {
                 try await body(instance)

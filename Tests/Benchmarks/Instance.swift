@@ -1,7 +1,8 @@
 import DeviceKit
 import Glibc
 
-/// A kernel with one echo device, under a folder of its own.
+/// A kernel with an echo device and, where it is asked for, one with pipes, under a folder of its
+/// own.
 @LoopActor
 final class Instance {
     let kernel: Kernel
@@ -12,22 +13,24 @@ final class Instance {
         self.folder = folder
     }
 
-    static func start() async throws -> Instance {
+    static func start(withCircuit: Bool) async throws -> Instance {
         let folder = "/tmp/concentric-bench-\(getpid())"
         let own = Bench.output(of: "readlink -f /proc/\(getpid())/exe")
         let bin = getenv("CONCENTRIC_BIN").map { String(cString: $0) } ?? parent(of: own)
         mkdir(folder, 0o700)
         mkdir("\(folder)/devices", 0o700)
-        mkdir("\(folder)/devices/echo", 0o700)
-        let manifest = """
+        try write(
+            """
             {"name": "echo", "executable": "\(own)", "arguments": ["device"], "sandbox": "pure",
              "provides": ["Bench.echo"]}
-            """
-        guard let file = fopen("\(folder)/devices/echo/device.json", "w") else {
-            throw KernelError(.unavailable, "\(folder) cannot be written")
+            """, of: "echo", in: folder)
+        if withCircuit {
+            try write(
+                """
+                {"name": "route", "executable": "\(own)", "arguments": ["circuit"],
+                 "provides": ["Bench.route", "Bench.calls"], "calls": ["Bench.echo"]}
+                """, of: "route", in: folder)
         }
-        fputs(manifest, file)
-        fclose(file)
         setenv("XDG_RUNTIME_DIR", folder, 1)
         let line = Bench.output(
             of: "'\(bin)/concentric' up --detach --name bench --data '\(folder)/data' "
@@ -38,6 +41,17 @@ final class Instance {
         let kernel = try await Kernel.connect(instance: "bench", client: "bench")
         try await kernel.follow("Kernel.Devices") { _ in }
         return Instance(kernel, folder)
+    }
+
+    private nonisolated static func write(
+        _ manifest: String, of device: String, in folder: String
+    ) throws {
+        mkdir("\(folder)/devices/\(device)", 0o700)
+        guard let file = fopen("\(folder)/devices/\(device)/device.json", "w") else {
+            throw KernelError(.unavailable, "\(folder) cannot be written")
+        }
+        fputs(manifest, file)
+        fclose(file)
     }
 
     private nonisolated static func parent(of path: String) -> String {

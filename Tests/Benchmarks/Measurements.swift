@@ -98,7 +98,7 @@ enum Subject {
     }
 }
 
-private func two(_ number: Double) -> String { fixed(number, 100) }
+func two(_ number: Double) -> String { fixed(number, 100) }
 private func three(_ number: Double) -> String { fixed(number, 1_000) }
 
 private func fixed(_ number: Double, _ scale: Double) -> String {

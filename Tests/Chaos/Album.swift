@@ -50,7 +50,7 @@ final class Album {
         for photo in photos.sorted() where !present.contains(photo) {
             show.slides.append(
                 Slide(
-                    id: UUID(uuid: UUID_NULL), photo: photo, order: show.slides.count,
+                    id: noID, photo: photo, order: show.slides.count,
                     duration: show.config.duration))
         }
     }
@@ -62,7 +62,7 @@ final class Album {
         configs.append(next.config)
         show = next
         writes.append(Write(kind: "update", name: next.name, config: next.config))
-        if next.slides.contains(where: { $0.id == UUID(uuid: UUID_NULL) }) {
+        if next.slides.contains(where: { $0.id == noID }) {
             hasUnknownSlides = true
         }
     }
@@ -76,7 +76,7 @@ final class Album {
     func learn(_ stored: Slideshow) -> Bool {
         guard stored.slides.count == show.slides.count else { return false }
         var known = show
-        for index in known.slides.indices where known.slides[index].id == UUID(uuid: UUID_NULL) {
+        for index in known.slides.indices where known.slides[index].id == noID {
             known.slides[index].id = stored.slides[index].id
         }
         guard known == stored else { return false }
@@ -88,7 +88,8 @@ final class Album {
     func isNew(_ config: Config) -> Bool { !configs.contains(config) }
 }
 
-let UUID_NULL: uuid_t = (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+/// The id of a slide that the model has not read yet.
+private let noID = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
 
 /// The changes of one slideshow, as Compute should make them.
 enum Expected {

@@ -21,7 +21,8 @@ enum Deed: String, CaseIterable {
     case trap
     /// A loop without end; a system call that does not return.
     case spin, block
-    /// `busy MS` and `linger MS` take their time and go on: without waiting, and waiting.
+    /// `busy MS` and `linger MS` take their time and go on: without waiting, and waiting, which
+    /// says so first.
     case busy, linger
     /// `print BYTES` on both streams without an end of line.
     case print
@@ -30,6 +31,10 @@ enum Deed: String, CaseIterable {
     /// Helper processes: in the group, in a session of its own, as a daemon whose parent has
     /// ended, and one that keeps the cable.
     case helper, escape, daemon, hold
+    /// A shell that leaves two jobs in the background behind: one ends at once, one sleeps.
+    case jobs
+    /// The same of one job that has left the group and says nothing of its device.
+    case bare
     /// Leaves its group for that of the kernel; asks for a session of its own.
     case desert, session
 
@@ -42,9 +47,11 @@ enum Deed: String, CaseIterable {
         let number = Int32(words.dropFirst().first ?? "") ?? 0
         guard let deed = Deed(rawValue: words.first ?? "") else { return }
         switch deed {
-        case .linger: try await Program.pause(milliseconds: UInt64(max(0, number)))
+        case .linger:
+            Swift.print("lingers")
+            try await Program.pause(milliseconds: UInt64(max(0, number)))
         case .garbage, .huge, .half, .flood: speak(deed)
-        case .helper, .escape, .daemon, .hold, .desert, .session: part(deed)
+        case .helper, .escape, .daemon, .hold, .jobs, .bare, .desert, .session: part(deed)
         default: work(deed, number)
         }
     }
@@ -114,7 +121,14 @@ enum Deed: String, CaseIterable {
         case .helper: _ = Spawn.start(sleeper)
         case .escape: _ = Spawn.start(sleeper, ownSession: true)
         case .hold: _ = Spawn.start(sleeper, ownSession: true, keeping: [3, 4])
-        case .daemon: _ = Spawn.start(["sh", "-c", "setsid sh -c 'sleep 1000 & sleep 1000' &"])
+        case .daemon:
+            let shell = Spawn.start(["sh", "-c", "setsid sh -c 'sleep 1000 & sleep 1000' &"])
+            waitpid(shell.pid, nil, 0)
+        case .jobs:
+            let shell = Spawn.start(["setsid", "sh", "-c", "sleep 0.1 & sleep 1000 & exit 0"])
+            waitpid(shell.pid, nil, 0)
+        case .bare:
+            waitpid(Spawn.start(["sh", "-c", "env -i setsid sleep 1000 & exit 0"]).pid, nil, 0)
         case .desert: told("desert", setpgid(0, getpgid(getppid())))
         case .session: told("session", setsid())
         default: break

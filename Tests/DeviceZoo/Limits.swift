@@ -8,6 +8,8 @@ extension Zoo {
     static let hoard = Symbol<Int, Int>("Zoo.hoard", .replayable)
     /// Takes so many MiB of memory in one piece; what it has taken.
     static let swell = Symbol<Int, Int>("Zoo.swell", .replayable)
+    /// Is refused memory, goes on without it, and gives its payload back.
+    static let forgo = Symbol<String, String>("Zoo.forgo", .replayable)
     /// Uses the processor and nothing else.
     static let burn = Symbol<Void, Void>(
         "Zoo.burn", .replayable.limits(attempt: 30_000, deadline: 120_000))
@@ -21,6 +23,7 @@ extension Handlers {
         Zoo.swell.name: {
             $0.bind(Zoo.swell) { _, size in [UInt8](repeating: 7, count: size << 20).count >> 20 }
         },
+        Zoo.forgo.name: { $0.bind(Zoo.forgo) { _, text in forgo(text) } },
         Zoo.burn.name: { $0.bind(Zoo.burn) { _, _ in burn() } },
         Zoo.collect.name: { $0.bind(Zoo.collect) { _, _ in collect() } },
     ]
@@ -29,6 +32,12 @@ extension Handlers {
         var blocks: [[UInt8]] = []
         for _ in 0..<mebibytes { blocks.append([UInt8](repeating: 7, count: 1 << 20)) }
         return blocks.reduce(0) { $0 + $1.count } >> 20
+    }
+
+    nonisolated private static func forgo(_ text: String) -> String {
+        let memory = malloc(1 << 40)
+        free(memory)
+        return memory == nil ? text : ""
     }
 
     nonisolated private static func burn() {

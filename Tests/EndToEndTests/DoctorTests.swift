@@ -93,6 +93,51 @@ extension EndToEnd {
             }
         }
 
+        @Test func `a kernel that is stopped and has no room for one more is named`() throws {
+            try Instance.with(zoo: Self.zoo, reference: false) { instance in
+                kill(instance.kernel, SIGSTOP)
+                defer { kill(instance.kernel, SIGCONT) }
+                var strangers: [Stranger] = []
+                while let stranger = try? Stranger(instance, waits: false) {
+                    strangers.append(stranger)
+                    try #require(strangers.count < 5_000)
+                }
+                let rows = try look(instance)
+                withExtendedLifetime(strangers) {}
+                #expect(
+                    bad(rows) == [
+                        "versions: the kernel (process \(instance.kernel)) does not answer "
+                            + "(it is stopped)"
+                    ])
+                let advice = rows.compactMap(\.advice)
+                #expect(advice.contains { $0.contains("kill -CONT \(instance.kernel),") })
+                #expect(!rows.contains { $0.what.contains("has no kernel") }, "\(rows)")
+            }
+        }
+
+        @Test func `a kernel that lets nobody in is left alone with its devices`() throws {
+            let instance = try Instance(zoo: Self.zoo, reference: false)
+            defer { instance.end() }
+            let words = ([Programs.shell] + instance.upWords).joined(separator: " ")
+            let up = try instance.start(
+                program: "/bin/sh", ["-c", "ulimit -n 128; exec \(words)"]
+            ).finish()
+            #expect(up.succeeded, "\(up)")
+            let kernel = try #require(Ready(up.out)).pid
+            var strangers: [Stranger] = []
+            try Wait.until("the kernel is full") {
+                strangers += (0..<8).compactMap { _ in try? Stranger(instance, waits: false) }
+                return instance.kernelLog.contains("a client was turned away")
+            }
+            let rows = try look(instance, "--data", instance.data)
+            withExtendedLifetime(strangers) {}
+            let found = bad(rows)
+            #expect(found.count == 1, "\(found)")
+            #expect(found.first?.contains("the kernel (process \(kernel)) does not tell") == true)
+            #expect(rows.allSatisfy { $0.advice?.contains("kill") != true }, "\(rows)")
+            #expect(rows.contains { $0.what.contains("the data is held by the kernel") })
+        }
+
         @Test func `a device that has failed is told with its reason`() throws {
             let wall = "/tmp/ce-doctor-\(getpid())"
             Files.remove(wall)

@@ -111,8 +111,9 @@ struct ZooHouse {
 
     /// `down` leaves nothing of any animal.
     private func close() throws {
+        let children = Proc.all.filter { $0.parent == instance.kernel }.map(\.pid)
         #expect(try instance.run("down").succeeded)
-        let left = Proc.survivors(of: Proc.using(instance.folder), within: 2)
+        let left = Proc.survivors(of: children + Proc.using(instance.folder), within: 2)
         #expect(left == [], "\(left.map { Files.text("/proc/\($0)/cmdline") })")
         #expect(access(instance.socket, F_OK) != 0)
     }
@@ -200,6 +201,10 @@ struct ZooHouse {
                 #expect(messages.contains { $0.contains(text) }, "\(name): \(messages)")
             }
         }
+        if row.pid != 0 {
+            try Wait.until("\(name) has no zombie") { Proc.zombies(of: row.pid).isEmpty }
+        }
+        try Wait.until("the kernel has no zombie") { Proc.zombies(of: instance.kernel).isEmpty }
         // Whatever it started is gone with the process that started it.
         do {
             try Wait.until("only its process is there", within: 5) {

@@ -43,6 +43,37 @@ extension EndToEnd {
             }
         }
 
+        @Test func `the next kernel ends what a killed one left, and nothing else`() throws {
+            let zoo = [Animal(name: "far", answers: ["act.far"]), Animal(name: "calm")]
+            try Instance.with(zoo: zoo, reference: false) { instance in
+                #expect(try instance.run("call", "Zoo.act.far", "\"escape\"").succeeded)
+                #expect(try instance.run("call", "Zoo.act.far", "\"daemon\"").succeeded)
+                let family = Set(Proc.using(instance.folder)).subtracting([instance.kernel])
+                try Wait.until("all of them") { Proc.using(instance.folder).count == 7 }
+                let left = Set(Proc.using(instance.folder)).subtracting(family)
+                // With these data, but of no device.
+                let stranger = try instance.start(
+                    program: "/bin/sleep", ["1000"], variables: ["CONCENTRIC_DATA": instance.data])
+                defer { stranger.send(SIGKILL) }
+                // Of a device with other data.
+                let cousin = try instance.start(
+                    program: "/bin/sleep", ["1000"],
+                    variables: [
+                        "CONCENTRIC_DATA": "\(instance.data)2", "CONCENTRIC_DEVICE": "far",
+                    ])
+                defer { cousin.send(SIGKILL) }
+                kill(instance.kernel, SIGKILL)
+                #expect(Proc.survivors(of: [instance.kernel], within: 5) == [])
+                let survivors = Proc.using(instance.folder).filter { $0 != stranger.pid }
+                #expect(survivors.count > 1, "else nothing is shown")
+                try instance.up()
+                #expect(Proc.survivors(of: Array(left), within: 0) == [])
+                #expect(Proc.isAlive(stranger.pid) && Proc.isAlive(cousin.pid))
+                let log = try instance.run("log", "kernel").out
+                #expect(log.contains("which far of a killed kernel left"), "\(log)")
+            }
+        }
+
         @Test func `a kernel starts right after the kill of the one before`() throws {
             let instance = try Instance()
             defer { instance.end() }

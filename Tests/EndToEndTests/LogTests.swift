@@ -95,6 +95,26 @@ extension EndToEnd {
             #expect(try log.command.finish().signal == SIGINT)
         }
 
+        @Test func `following goes on when the folder of the data is moved away`() throws {
+            let instance = try Instance()
+            defer { instance.end() }
+            func put(_ text: String) throws {
+                mkdir(instance.data, 0o700)
+                mkdir(folder(instance), 0o700)
+                let line = "2026-01-01T00:00:00.000Z #1 out \(text)\n"
+                try Files.write(line, to: "\(folder(instance))/steady.log")
+            }
+            try put("first")
+            let log = try Lines(instance, "log", "-f", "--data", instance.data)
+            try log.next("the first") { $0.hasSuffix("first") }
+            for number in 1...3 {
+                try Wait.until("it waits") { Proc.status(log.command.pid)?.state == "S" }
+                #expect(rename(instance.data, "\(instance.folder)/old\(number)") == 0)
+                try put("in folder \(number)")
+                try log.next("line \(number)") { $0.hasSuffix("in folder \(number)") }
+            }
+        }
+
         @Test func `following goes on when the file is put aside, and no line comes twice`() throws
         {
             let instance = try Instance(zoo: Self.zoo, reference: false)

@@ -34,6 +34,11 @@ extension EndToEnd {
                     stranger.send(random(1_024))
                 }
                 #expect(try instance.devices().allSatisfy { $0.state == "ready" })
+                let log = try instance.run("log", "kernel").out.split(separator: "\n").filter {
+                    $0.contains("the client (process \(getpid())) was cut off: ")
+                }
+                // Once a second at most, however many they are.
+                #expect(!log.isEmpty && log.count < 20, "\(log)")
                 try Wait.until("the connections are closed") {
                     Proc.descriptors(instance.kernel).count == before
                 }
@@ -111,8 +116,10 @@ extension EndToEnd {
 final class Stranger {
     private let descriptor: Int32
 
-    init(_ instance: Instance) throws {
-        descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+    /// - Parameter waits: whether to wait for room in the queue of those who want in.
+    init(_ instance: Instance, waits: Bool = true) throws {
+        let kind = SOCK_STREAM.rawValue | (waits ? 0 : SOCK_NONBLOCK.rawValue)
+        descriptor = socket(AF_UNIX, Int32(kind), 0)
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         let path = Array(instance.socket.utf8)

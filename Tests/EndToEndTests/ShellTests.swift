@@ -1,3 +1,4 @@
+import CLinux
 import DeviceKit
 import Glibc
 import Testing
@@ -68,6 +69,31 @@ extension EndToEnd {
                 #expect(table.contains("Circuit.Slideshow.create"))
                 #expect(try instance.run("call", "Kernel.Errors.dismiss").succeeded)
                 #expect(try instance.json("errors") == [])
+            }
+        }
+
+        @Test func `output that nobody can take is told, and a reader that leaves is no error`()
+            throws
+        {
+            try Instance.with { instance in
+                let full = open("/dev/full", O_WRONLY | O_CLOEXEC)
+                defer { close(full) }
+                let lost = try instance.start(["ps"], output: full).finish()
+                #expect(lost.status == 74, "\(lost)")
+                #expect(lost.err.contains("No space left on device"))
+                #expect(lost.err.split(separator: "\n").count == 1)
+                var ends: [Int32] = [0, 0]
+                #expect(clx_pipe(&ends, 0) == 0)
+                close(ends[0])
+                defer { close(ends[1]) }
+                let left = try instance.start(["ps"], output: ends[1]).finish()
+                #expect(left.status == 0 && left.err == "", "\(left)")
+                // An error keeps its code when standard error takes nothing.
+                for end in ["/dev/full", "&-"] {
+                    let words = "exec \(Programs.shell) call No.Such.symbol 2>\(end)"
+                    let outcome = try instance.start(program: "/bin/sh", ["-c", words]).finish()
+                    #expect(outcome.status == 69, "\(outcome)")
+                }
             }
         }
 

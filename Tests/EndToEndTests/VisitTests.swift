@@ -61,6 +61,31 @@ extension EndToEnd {
             }
         }
 
+        @Test(arguments: ["stop", "raise 9", "raise 15"])
+        func `a visit that kills its process from outside holds up no other`(_ deed: String) throws
+        {
+            let zoo = [Animal(name: "zoo", answers: ["obey.zoo", "echo.zoo"])]
+            try Instance.with(zoo: zoo, reference: false) { instance in
+                let bad = try instance.start([
+                    "call", "Zoo.obey.zoo", "\"\(deed)\"", "--deadline", "6000",
+                ])
+                let watch = try Watch(instance, "Kernel.Devices")
+                // The first deaths are anybody's; after them it dies in cells alone.
+                let deaths = deed == "stop" ? 1 : 3
+                try watch.wait(for: "the deaths") {
+                    ($0.array?.first?["restarts"]?.int ?? 0) >= deaths
+                        && $0.array?.first?["state"]?.text == "ready"
+                }
+                let served = try instance.device("zoo")
+                for number in 0..<20 {
+                    let good = try instance.run("call", "Zoo.echo.zoo", "\"\(number)\"")
+                    #expect(good.out == "\"\(number)\"\n", "\(good)")
+                }
+                #expect(!(try bad.finish(within: 30)).succeeded)
+                #expect(try instance.device("zoo") == served, "the process that serves lives")
+            }
+        }
+
         @Test func `a visit that may not be repeated is lost once`() throws {
             let zoo = [Animal(name: "zoo", answers: ["gateOnce", "echo"])]
             try Instance.with(zoo: zoo, reference: false) { instance in
@@ -88,7 +113,9 @@ extension EndToEnd {
                     try Wait.until("attempt \(attempt)") {
                         Files.text(mark).split(separator: "\n").count == attempt
                     }
-                    kill(try instance.device("zoo").pid, SIGKILL)
+                    // After some deaths it is tried in a process of its own.
+                    let pids = Files.text(mark).split(separator: "\n")
+                    kill(try #require(pids.last.flatMap { Int32($0) }), SIGKILL)
                 }
                 try Wait.until("the last attempt") {
                     Files.text(mark).split(separator: "\n").count == 6

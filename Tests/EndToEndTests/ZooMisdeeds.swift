@@ -114,6 +114,9 @@ extension EndToEnd.ZooTests {
         // The shell, its sleeper in the background and the one in front.
         family("ghost", "daemon", 4),
         family("holder", "hold", 2),
+        // The job that sleeps stays as long as the device, and the other one leaves no zombie.
+        family("employer", "jobs", 2),
+        Exhibit(name: "boss", steps: [.act("jobs"), .processes(2)], company: 1),
         Exhibit(
             name: "stopped-parent", steps: [.act("escape"), .processes(2), .operate("stop")],
             state: "stopped", exits: ["stop (exit 0)"]),
@@ -125,6 +128,8 @@ extension EndToEnd.ZooTests {
         // These are there at the end of the house, and must end with it.
         Exhibit(name: "mother", steps: [.act("helper"), .processes(2)], company: 1),
         Exhibit(name: "far-mother", steps: [.act("escape"), .processes(2)], company: 1),
+        // Nobody knows whose it is, so it lives as long as the kernel.
+        Exhibit(name: "nobody", steps: [.act("bare")]),
         Exhibit(name: "witch", steps: [.act("daemon"), .processes(4)], company: 3),
     ]
 }

@@ -85,6 +85,66 @@ import Testing
         #expect(LibraryCheck.missing(of: program) == [])
     }
 
+    static let answers: [(text: String, names: [String])] = [
+        ("", []), ("\tlibc.so.6 => /lib/libc.so.6 (0x1)\n", []),
+        ("\tlibq.so => not found\n\tlibr.so => not found\n", ["libq.so", "libr.so"]),
+        (
+            "./m: error while loading shared libraries: libq.so: cannot open shared object file: "
+                + "No such file or directory\n", ["libq.so"]
+        ),
+        (
+            "\t/lib/ld.so (0x1)\n"
+                + "Error loading shared library libq.so: No such file or directory (needed by m)\n"
+                + "Error loading shared library libr.so: No such file or directory (needed by m)\n"
+                + "Error relocating m: q: symbol not found\n", ["libq.so", "libr.so"]
+        ),
+    ]
+
+    @Test(arguments: 0..<answers.count)
+    func `what loaders say of missing libraries is understood`(_ index: Int) {
+        #expect(LibraryCheck.missing(in: Self.answers[index].text) == Self.answers[index].names)
+    }
+
+    /// Loaders of which none may start the program, and how `missing` answers.
+    static let loaders: [(script: String, missing: [String]?)] = [
+        // As that of musl: it knows the option, not the variable.
+        (
+            "[ \"$1\" = --list ] || echo started > $0.started\n"
+                + "echo 'Error loading shared library libq.so: No such file' >&2; exit 127",
+            ["libq.so"]
+        ),
+        ("[ \"$1\" = --list ] && exit 0; echo started > $0.started", []),
+        // It knows nothing of the kind.
+        ("exit 1", nil),
+        // It says everything and does not end; it says nothing at all; and it says more and more.
+        ("echo 'libq.so => not found'; exec >&- 2>&-; exec sleep 1000", ["libq.so"]),
+        ("exec sleep 1000", nil),
+        ("while :; do echo; sleep 0.2; done", nil),
+    ]
+
+    @Test(.timeLimit(.minutes(1)), arguments: 0..<loaders.count)
+    func `a loader is asked for a time and starts nothing`(_ index: Int) throws {
+        let item = Self.loaders[index]
+        let folder = try folder()
+        let loader = "\(folder)/loader"
+        let path = "\(folder)/program"
+        defer {
+            for file in [loader, path, loader + ".started"] { unlink(file) }
+            rmdir(folder)
+        }
+        make(Array("#!/bin/sh\nPATH=/usr/bin:/bin\n\(item.script)\n".utf8), mode: 0o755, at: loader)
+        // One segment, which names the loader.
+        var bytes = Self.header(machine: UInt8(ProgramFile.ownMachine ?? 0))
+        (bytes[32], bytes[54], bytes[56]) = (64, 56, 1)
+        var segment = [UInt8](repeating: 0, count: 56)
+        (segment[0], segment[8], segment[32]) = (3, 120, UInt8(loader.utf8.count + 1))
+        make(bytes + segment + Array(loader.utf8) + [0], mode: 0o755, at: path)
+        let program = ProgramFile(path)
+        #expect(program.problem == nil)
+        #expect(LibraryCheck.missing(of: program) == item.missing)
+        #expect(access(loader + ".started", F_OK) != 0)
+    }
+
     @Test func `a library that is not there is named`() throws {
         let program = InstanceFolders.program
         var bytes = try #require(SystemFile.bytes(program, limit: 512 << 20))

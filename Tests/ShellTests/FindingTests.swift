@@ -90,6 +90,24 @@ import Testing
         #expect(FileLocks.holder(inode: 99, device: 0, in: "") == nil)
     }
 
+    @Test func `nobody is told to kill what refuses, nor a process that is not known`() {
+        for code in KernelError.Code.kernel + [KernelError.Code(rawValue: "other")] {
+            let error = KernelError(code, "because")
+            for pid in [nil, Int32(4711)] {
+                let findings = VersionFindings.all(.refused(pid, error))
+                #expect(findings.last?.level == .fail)
+                #expect(findings.last?.what.hasSuffix("does not tell: because") == true)
+                #expect(findings.allSatisfy { !$0.advice.contains("kill") }, "\(findings)")
+            }
+        }
+        #expect(VersionFindings.advice(on: KernelError(.overloaded, "")) == "wait, or end a client")
+        let unknown = VersionFindings.all(.silent(nil))
+        #expect(unknown.last?.level == .fail)
+        #expect(unknown.allSatisfy { !$0.advice.contains("kill") }, "\(unknown)")
+        let known = VersionFindings.all(.silent(4711))
+        #expect(known.last?.advice.contains("kill -CONT 4711,") == true)
+    }
+
     @Test func `a process is known with its ancestors`() {
         let chain = ProcessTable.ancestors(of: getpid())
         #expect(chain.first == getpid())

@@ -78,6 +78,20 @@ import Testing
         #expect(tail.readOn().map(\.text) == ["3"])
     }
 
+    @Test func `of a file that is too large the whole lines at its end are read`() {
+        append(String(repeating: "a", count: LogTail.mostBytes), "cut")
+        append(String(repeating: "b", count: LogTail.mostBytes - 1_000))
+        for number in 1...3 { append("\(number)") }
+        #expect(
+            LogTail(device: "d", folder: folder).readAll().suffix(3).map(\.text) == ["1", "2", "3"])
+        unlink(path)
+        append(String(repeating: "a", count: LogTail.mostBytes))
+        for _ in 0..<LogTail.mostBytes / 1_000 { append(String(repeating: "b", count: 999)) }
+        let lines = LogTail(device: "d", folder: folder).readAll()
+        #expect(lines.allSatisfy { $0.text.count == 999 })
+        #expect(lines.count == LogTail.mostBytes / 1_000)
+    }
+
     @Test func `an unfinished line waits for its end`() {
         let tail = LogTail(device: "d", folder: folder)
         _ = tail.readAll()

@@ -69,6 +69,16 @@ import Testing
             done: "drain 2, spawn 3, cell 4",
             shown: "ready"),
         Scenario(
+            "a visit in three deaths from outside in a row is suspected, and charged nothing",
+            "boot, ready, visit A#1, die KILL, ready, visit A#1, die KILL, ready, clear, "
+                + "visit A#1, die KILL, ready, cell",
+            done: "replay 1, spawn 4, cell 5", shown: "ready"),
+        Scenario(
+            "a visit whose process it stopped itself is suspected at once",
+            "boot, page turning=0 asleep=0, ready, visit A#1, page begun=1 running=1, "
+                + "held stopped, wait 2, clear, die KILL, ready, cell",
+            done: "replay 1, spawn 2, cell 3", shown: "ready"),
+        Scenario(
             "a restart of a device that was given up beside a cell works",
             "\(again), ready, cell, ready, visit A#1, clear, restart, die@2 0, die@3 0",
             done: "drain 2, drain 3, spawn 4, replay 1", shown: "starting: restart (exit 0)"),
@@ -96,5 +106,33 @@ import Testing
         #expect(world.policy.dueIn ?? 1 > 0)
         try world.step(["shutdown"])
         #expect(world.policy.dueIn ?? 1 > 0)
+    }
+
+    /// How a visit would be delivered after deaths from outside in which it was begun.
+    static let outside: [(script: String, verdict: DeliveryVerdict)] = [
+        ("boot, ready, visit A#1, die KILL, ready, visit A#1, die KILL, ready", .free),
+        (
+            "boot, ready, visit A#1, die KILL, ready, visit A#1, die KILL, ready, visit A#1, "
+                + "die TERM, ready", .cell
+        ),
+        (
+            "boot, ready, visit A#1, die KILL, ready, visit A#1, die KILL, ready, visit A#1, "
+                + "return 1, visit A#1, die KILL, ready", .free
+        ),
+        (
+            "boot, ready, visit A#1, die KILL, ready, visit A#1, die KILL, ready, visit A#1, "
+                + "die KILL, ready, visit A#1, return 1", .free
+        ),
+        (
+            "boot, ready, visit A#1, die KILL, ready, visit A#1, die KILL, ready, visit A#1, "
+                + "die KILL, restart, ready", .free
+        ),
+    ]
+
+    @Test(arguments: 0..<outside.count)
+    func `a visit that is always there when somebody kills is tried apart`(_ row: Int) throws {
+        let (script, verdict) = Self.outside[row]
+        let world = try PolicyWorld.run(script)
+        #expect(world.policy.verdict("device", VisitKey(symbol: "A", digest: 1)) == verdict)
     }
 }

@@ -74,6 +74,35 @@ import UnixSocket
         }
     }
 
+    @Test @LoopActor func `a full file that cannot be put aside is emptied, and that is told`()
+        async throws
+    {
+        let folder = try makeFolder()
+        mkdir("\(folder)/a.log.1", 0o700)
+        var told: [String] = []
+        let log = LogFile(folder: folder, name: "a", tell: { told.append($0) })
+        let line = String(repeating: "z", count: 8_000)
+        func fill() {
+            for _ in 0..<600 { say(line, in: log) }
+            var status = stat()
+            #expect(stat(log.path, &status) == 0)
+            #expect(status.st_size <= LogLimits.fileBytes)
+        }
+        fill()
+        let why = "\(log.path).1 cannot be made: Is a directory"
+        #expect(told == ["a full log file is emptied: \(why)"])
+        #expect(lines(log.path).first == "#0 kernel [the lines before are gone: \(why)]")
+        #expect(lines(log.path).last == "#1 out \(line)")
+        // The second time is told in the file alone.
+        fill()
+        #expect(told.count == 1)
+        // Nothing stands in the way any more.
+        rmdir("\(folder)/a.log.1")
+        fill()
+        #expect(names(in: folder) == ["a.log", "a.log.1"])
+        #expect(lines(log.path).first == "#1 out \(line)")
+    }
+
     @Test @LoopActor func `each opening of the file is told`() async throws {
         let folder = try makeFolder()
         var opened = 0

@@ -67,6 +67,26 @@ import UnixSocket
         #expect(result.last == "y")
     }
 
+    @Test @LoopActor func `the processes of a device share one rate for each stream`() {
+        let log = DeviceLog("a", folder: nil) { _, _ in }
+        var machines = (0..<3).map { _ in LogLines(log.rate(of: .out)) }
+        var other = LogLines(log.rate(of: .err))
+        let flood = Array(String(repeating: "x\n", count: LogLimits.linesPerSecond).utf8)
+        var count = 0
+        for index in machines.indices {
+            flood.withUnsafeBytes {
+                machines[index].feed($0, now: 2_000_000_000) { _ in count += 1 }
+            }
+        }
+        #expect(count == LogLimits.linesPerSecond)
+        flood.withUnsafeBytes { other.feed($0, now: 2_000_000_000) { _ in count += 1 } }
+        #expect(count == 2 * LogLimits.linesPerSecond)
+        // One of them tells of all, once.
+        var reports: [String] = []
+        for index in machines.indices { machines[index].finish { reports.append($0) } }
+        #expect(reports == ["[suppressed \(2 * LogLimits.linesPerSecond) lines]"])
+    }
+
     @Test func `a line without an end costs no more than its rate`() {
         var machine = LogLines()
         var bytes = 0

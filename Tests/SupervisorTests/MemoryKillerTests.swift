@@ -20,34 +20,68 @@ import UnixSocket
         let path = try makeFolder() + "/memory.events"
         put(5, in: path)
         var killer = MemoryKiller(MemoryEvents(path: path))
-        let answer1 = killer.hasStruck()
+        let answer1 = killer.takeStroke()
         #expect(!answer1)
         put(6, in: path)
-        let answer2 = killer.hasStruck()
+        let answer2 = killer.takeStroke()
         #expect(answer2)
-        let answer3 = killer.hasStruck()
+        let answer3 = killer.takeStroke()
         #expect(!answer3)
         // Two readings later nobody can say what it struck.
         put(7, in: path)
         killer.tick(at: 100)
         killer.tick(at: 200)
-        let answer4 = killer.hasStruck()
+        let answer4 = killer.takeStroke()
         #expect(!answer4)
         // After one reading it may have been this one.
         put(8, in: path)
         killer.tick(at: 300)
-        let answer5 = killer.hasStruck()
+        let answer5 = killer.takeStroke()
         #expect(answer5)
+    }
+
+    @Test func `each stroke explains one death`() throws {
+        let path = try makeFolder() + "/memory.events"
+        put(0, in: path)
+        var killer = MemoryKiller(MemoryEvents(path: path))
+        put(3, in: path)
+        var answers: [Bool] = []
+        for time in [0.0, 100, 100, 100] {
+            // A reading between two deaths forgets nothing, and brings nothing back.
+            killer.tick(at: time)
+            answers.append(killer.takeStroke())
+        }
+        #expect(answers == [true, true, true, false])
+        killer.tick(at: 200)
+        answers = [killer.takeStroke()]
+        #expect(answers == [false])
+    }
+
+    @Test @LoopActor func `a kill of the kernel's own uses up no stroke`() async throws {
+        let path = try makeFolder() + "/memory.events"
+        put(0, in: path)
+        let world = ProcessWorld("exec sleep 1000")
+        world.supervisor.memoryKiller = MemoryKiller(MemoryEvents(path: path))
+        world.supervisor.boot()
+        put(1, in: path)
+        world.supervisor.kill("device")
+        try await world.until("its end") { world.burials.count == 1 }
+        #expect(world.burials[0].exit == ExitReason(signal: "KILL"))
+        try await world.until("the next") { world.launches.count == 2 }
+        Glibc.kill(world.pid, SIGKILL)
+        try await world.until("its end") { world.burials.count == 2 }
+        #expect(world.burials[1].exit == ExitReason(signal: "KILL", memory: true))
+        try await world.close()
     }
 
     @Test func `a counter that cannot be read accuses nobody`() throws {
         let path = try makeFolder() + "/memory.events"
         var killer = MemoryKiller(MemoryEvents(path: path))
         put(5, in: path)
-        let answer6 = killer.hasStruck()
+        let answer6 = killer.takeStroke()
         #expect(!answer6)
         unlink(path)
-        let answer7 = killer.hasStruck()
+        let answer7 = killer.takeStroke()
         #expect(!answer7)
         #expect(MemoryEvents(path: path).count == nil)
     }

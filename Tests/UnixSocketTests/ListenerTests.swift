@@ -31,6 +31,13 @@ final class Door: ListenerDelegate {
         gate.changed()
     }
 
+    var unwatched: [SocketError] = []
+
+    func listener(_ listener: Listener, unwatched error: SocketError) {
+        unwatched.append(error)
+        gate.changed()
+    }
+
     func listenerReturned(_ listener: Listener) {
         returns += 1
         gate.changed()

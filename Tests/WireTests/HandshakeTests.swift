@@ -31,6 +31,22 @@ import Wire
         #expect(read.bindings?.last?.traits.replay == nil)
     }
 
+    static let longText = Value.text(String(repeating: "n", count: WireLimits.name + 1))
+
+    static let tooLong: [(hello: Value, field: String)] = [
+        (.map(["wire": 1, "name": longText]), "hello.name"),
+        (.map(["wire": 1, "build": longText]), "hello.build"),
+    ]
+
+    /// wire 6.1
+    @Test(arguments: 0..<tooLong.count)
+    func `a name or a build that is too long is refused`(_ index: Int) throws {
+        let (hello, field) = Self.tooLong[index]
+        #expect { try Hello(value: hello) } throws: { "\($0)".contains(field) }
+        let text = Value.text(String(repeating: "n", count: WireLimits.name))
+        _ = try Hello(value: .map(["wire": 1, "name": text, "build": text]))
+    }
+
     /// wire 6.2
     @Test func `members that this build does not know are passed over`() throws {
         let hello = try Hello(

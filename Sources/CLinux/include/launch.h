@@ -57,6 +57,9 @@ struct clx_exit {
 
 /// Reaps a child through its handle, never blocking: 1 reaped, 0 not dead yet, -errno.
 int clx_reap(int pidfd, struct clx_exit *result);
+/// Reaps a child that came here as an orphan, never blocking: 1 reaped, 0 it lives, -ECHILD if it
+/// is no child of this process. A child that lives keeps its number until it is reaped.
+int clx_reap_orphan(pid_t pid);
 /// Whether a child is stopped by a signal now; nothing is reaped or taken from a later wait.
 /// -errno.
 int clx_is_stopped(int pidfd);

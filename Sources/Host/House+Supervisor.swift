@@ -1,0 +1,155 @@
+// What the supervisor tells the house: processes that start and end, and what is shown of them.
+
+import Control
+import Driver
+import Glibc
+import Kernel
+import Supervisor
+import UnixSocket
+
+extension House: SupervisorDelegate {
+    func launched(
+        _ device: String, incarnation: Int, isCell: Bool, pid: Int32,
+        cable: consuming OwnedDescriptor
+    ) {
+        guard let slot = hub.devices[device] else { return }
+        if !isCell {
+            hub.expect(slot)
+            reports[device]?.launched(incarnation, at: Clock.monotonic)
+        }
+        let driver = CableDriver(
+            hub: hub, device: slot, incarnation: incarnation, isCell: isCell, pid: getpid())
+        cables[device, default: []].append(
+            Plug(cable, driver: driver, device: device, incarnation: incarnation, house: self))
+    }
+
+    func cellLost(_ device: String, failed: Bool) {
+        guard let slot = hub.devices[device] else { return }
+        turn()
+        hub.cellLost(slot, failed: failed)
+        arm()
+    }
+
+    func readDry(_ device: String, incarnation: Int) {
+        dying = (device, incarnation)
+        cable(of: device, incarnation)?.readDry()
+    }
+
+    func open(_ device: String, incarnation: Int) -> ProcessLoad {
+        guard let plug = cable(of: device, incarnation), let peer = plug.driver.peer else {
+            return ProcessLoad()
+        }
+        turn()
+        let now = Double(EventLoop.shared.now) / 1e9
+        func moment(_ seen: UInt64) -> Double {
+            now - Double(hub.seen - min(hub.seen, seen)) / 1e9
+        }
+        let isDying = dying?.device == device && dying?.incarnation == incarnation
+        // Only a death is charged to payloads; a tick would read all of them every second.
+        let open = hub.open(peer, digests: isDying).map {
+            OpenVisit(
+                id: $0.number, symbol: $0.symbol, digest: $0.digest, limit: $0.limit,
+                replayable: $0.replayable, deliveredAt: moment($0.since), cancelled: $0.cancelled)
+        }
+        return ProcessLoad(
+            open: open, lastHeard: Double(plug.lastHeard) / 1e9,
+            lastReply: moment(peer.lastReply), highest: peer.deliveries)
+    }
+
+    func died(
+        _ device: String, incarnation: Int, begun: UInt64, running: UInt64,
+        verdicts: [(visit: UInt64, verdict: VisitVerdict)], exit: ExitReason
+    ) {
+        dying = nil
+        guard let plug = cable(of: device, incarnation) else { return }
+        reports[device]?.died(
+            incarnation, at: Clock.monotonic, hasGreeted: plug.driver.peer != nil)
+        cables[device]?.removeAll { $0 === plug }
+        plug.close()
+        turn()
+        hub.devices[device]?.charged = supervisor.watchesReturns(device)
+        if let peer = plug.driver.peer {
+            let settled = Dictionary(verdicts.map { ($0.visit, $0.verdict) }) { $1 }
+            hub.lost(peer, begun: begun, reason: exit.description) { number in
+                switch settled[number] {
+                case .lost: .lost
+                case .poisoned: .poisoned
+                case .cell: .cell
+                case .replay, nil: .replay
+                }
+            }
+        }
+        plug.driver.release()
+        arm()
+    }
+
+    func drain(_ device: String, incarnation: Int) {
+        cable(of: device, incarnation)?.driver.drain()
+    }
+
+    func ping(_ device: String, incarnation: Int) {
+        cable(of: device, incarnation)?.driver.ping()
+    }
+
+    func cancel(_ device: String, incarnation: Int, visit: UInt64) {
+        guard let peer = cable(of: device, incarnation)?.driver.peer else { return }
+        turn()
+        hub.attemptOver(peer, visit: visit)
+        arm()
+    }
+
+    func refuse(_ device: String, _ state: DeviceState) {
+        guard let slot = hub.devices[device] else { return }
+        turn()
+        hub.refuse(slot, state.rawValue)
+        arm()
+    }
+
+    func swapFailed(_ device: String, reason: String) {
+        complain("\(device): the swap failed: \(reason)")
+        turn()
+        hub.report(
+            device,
+            KernelError(
+                .unavailable,
+                "the swap of \(device) failed (\(reason)): the old process serves on"),
+            flow: nil)
+    }
+
+    func changed(_ status: DeviceStatus) {
+        turn()
+        statuses[status.name] = status
+        if status.state == .failed {
+            hub.report(
+                status.name,
+                KernelError(
+                    .unavailable,
+                    "the device is failed (\(why(status))): `concentric restart \(status.name)`"),
+                flow: nil)
+        }
+        show()
+        announce(status)
+    }
+
+    func exited() {
+        listener?.close()
+        part(until: EventLoop.shared.now + HouseLimits.parting)
+    }
+
+    /// What was answered last still leaves; who does not read is not waited for.
+    private func part(until deadline: UInt64) {
+        let waiting = clients.values.filter { !$0.flush() }
+        guard !waiting.isEmpty, EventLoop.shared.now < deadline else { exit(stopping.code) }
+        EventLoop.shared.schedule(at: EventLoop.shared.now + HouseLimits.partingLook) {
+            [unowned self] in part(until: deadline)
+        }
+    }
+
+    func log(_ device: String, _ stream: LogStream, _ line: String) {
+        // It is in the device's log; here it is only for whoever looks on.
+        guard !options.isDetached else { return }
+        // A device that fails in the same way again and again is told of once.
+        if stream == .kernel, reports[device]?.isNew(line) == false { return }
+        sayOnError("\(device): \(line)")
+    }
+}
