@@ -19,6 +19,10 @@ extension House: @LoopActor HubObserver {
         }
     }
 
+    func followed(region: String) {
+        if region == LoadRegion.name { loadRegion.followed() }
+    }
+
     // The hub is in the middle of an event: the supervisor, which answers with others, is told
     // after it.
 

@@ -19,6 +19,7 @@ final class House {
     /// Keeps others from the data.
     private var keeper: DataKeeper?
     let door: Door
+    private(set) var loadRegion: LoadRegion!
     let manifests: [Manifest]
     /// The cables of the processes of each device that run now: the one that serves, and cells.
     var cables: [String: [Plug]] = [:]
@@ -78,6 +79,7 @@ final class House {
             socket: listener.path.socket, devices: search.directory,
             manifests: found.filter { $0.manifest.role == .device })
         declareOperators()
+        loadRegion = LoadRegion(self)
         hub.observer = self
     }
 

@@ -97,4 +97,10 @@ package protocol HubObserver: AnyObject {
     func cellEmptied(device: String, incarnation: Int)
     /// The last flow that had begun under the process which served before has ended.
     func elderEmptied(device: String, incarnation: Int)
+    /// A peer is about to be sent one of the kernel's own regions.
+    func followed(region: String)
+}
+
+extension HubObserver {
+    package func followed(region: String) {}
 }

@@ -56,6 +56,7 @@ package final class Hub {
     var trace = Trace()
     /// Answers that came from attempts which are over.
     package internal(set) var staleReplies = 0
+    package internal(set) var load = LoadCounts()
 
     /// A hub in which nobody answers anything yet.
     ///

@@ -188,6 +188,7 @@ extension Hub {
                 .denied, "the manifest of \(device.name) does not grant reading \(name)",
                 outcome: .none)
         }
+        if slot.owned { observer?.followed(region: name) }
         if peer.follows.insert(slot.id).inserted { slot.followers.append(peer) }
         peer.cable.snapshot(
             region: name, at: Revision(epoch: epoch, counter: slot.counter), slot.value)

@@ -91,6 +91,8 @@ extension Hub {
         }
         peer.deliveries += 1
         flow.attempt += 1
+        load.visits += 1
+        if flow.attempt > 1 { load.replays += 1 }
         if flow.now == 0 { flow.now = wall }
         let replay = flow.record?.entries.isEmpty == false
         flow.record?.rewind()

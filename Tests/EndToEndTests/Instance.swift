@@ -180,9 +180,12 @@ enum Programs {
     static var isRelease: Bool { access("\(folder)/DeviceZoo", X_OK) != 0 }
 
     /// A release has no zoo; that of the debug build serves.
-    static var zoo: String {
-        let own = "\(folder)/DeviceZoo"
-        return access(own, X_OK) == 0 ? own : "\(repository)/.build/debug/DeviceZoo"
+    static var zoo: String { test("DeviceZoo") }
+    static var chaos: String { test("Chaos") }
+
+    private static func test(_ program: String) -> String {
+        let own = "\(folder)/\(program)"
+        return access(own, X_OK) == 0 ? own : "\(repository)/.build/debug/\(program)"
     }
 }
 

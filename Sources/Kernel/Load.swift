@@ -1,0 +1,24 @@
+/// What the hub has done since its start. One addition each on the way of a visit, and no more.
+package struct LoadCounts: Sendable {
+    /// Visits that were delivered.
+    package internal(set) var visits = 0
+    /// Those of them that repeat one whose process was lost.
+    package internal(set) var replays = 0
+}
+
+extension Hub {
+    /// Visits that wait for a process of their device.
+    package var waitingVisits: Int {
+        devices.values.reduce(0) { $0 + $1.waiting.count + $1.apart.count }
+    }
+
+    /// Processes that take one visit each: those that have it and those that are coming.
+    package var liveCells: Int {
+        devices.values.reduce(0) { $0 + $1.cellsBusy + $1.cellsComing }
+    }
+
+    /// Whether somebody is sent the changes of a region.
+    package func isFollowed(_ region: String) -> Bool {
+        regions[region]?.followers.isEmpty == false
+    }
+}
