@@ -32,6 +32,32 @@ extension EndToEnd {
             }
         }
 
+        @Test func `changes of one slideshow that meet each other are all made`() throws {
+            try Instance.with { instance in
+                let id = Instance.id(1)
+                let payload = Instance.create(id, name: "S", photos: try instance.photos())
+                let made = try instance.run("call", "Circuit.Slideshow.create", payload)
+                #expect(made.succeeded, "\(made.err)")
+                let calls = try (0..<8).map { number in
+                    try instance.start([
+                        "call", "Circuit.Slideshow.update",
+                        "{\"id\":\"\(id)\",\"name\":\"N\(number)\"}", "--json",
+                    ])
+                }
+                var versions: Set<Int64> = []
+                for call in calls {
+                    let outcome = try call.finish()
+                    #expect(outcome.succeeded, "\(outcome.err)")
+                    let summary = try Value.parse(json: outcome.out)
+                    if let version = summary["version"]?.int { versions.insert(version) }
+                }
+                // Each was made on top of another one, and the list shows the last.
+                #expect(versions == Set(2...9))
+                let value = try instance.json("buffer", "LibraryState")["value"]
+                #expect(value?["slideshows"]?[0]?["version"] == 9)
+            }
+        }
+
         @Test func `a caller's key used for another payload does not answer for it`() throws {
             try Instance.with { instance in
                 let photos = try instance.photos()
