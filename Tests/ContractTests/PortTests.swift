@@ -69,7 +69,7 @@ import Values
         let declared = text.components(between: "\"").filter { word in
             ["Compute.", "Infrastructure.", "Circuit."].contains { word.hasPrefix($0) }
         }
-        #expect(declared.count == 23)
+        #expect(declared.count == 25)
         #expect(Set(declared) == Set(Self.ports.values.flatMap { $0 }))
     }
 
