@@ -46,15 +46,36 @@ public protocol BufferHandle: Sendable {
 
     /// Commits a change: the closure runs on the newest value, and again if another commit came
     /// first. It must have no effect of its own.
+    ///
+    /// - Parameter regions: others on which the change rests: it is made if none of them has changed
+    ///   either. They need only be granted for reading.
     /// - Returns: what the closure returned.
     /// - Throws: `KernelError`, or what the closure throws; then nothing is committed.
-    func mutate<R: Region, T: Sendable>(
-        _ region: R.Type, _ change: @escaping @Sendable (inout R) throws -> T
+    func mutate<A: Region, each R: Region, T: Sendable>(
+        _ region: A.Type, reading regions: repeat (each R).Type,
+        change: @escaping @Sendable (inout A, repeat each R) throws -> T
     ) async throws -> T
 
     /// Commits a change of two regions as one revision.
-    func mutate<A: Region, B: Region, T: Sendable>(
+    func mutate<A: Region, B: Region, each R: Region, T: Sendable>(
+        _ first: A.Type, _ second: B.Type, reading regions: repeat (each R).Type,
+        change: @escaping @Sendable (inout A, inout B, repeat each R) throws -> T
+    ) async throws -> T
+}
+
+extension BufferHandle {
+    /// Commits a change of one region, which rests on no other.
+    public func mutate<A: Region, T: Sendable>(
+        _ region: A.Type, _ change: @escaping @Sendable (inout A) throws -> T
+    ) async throws -> T {
+        try await mutate(region, change: change)
+    }
+
+    /// Commits a change of two regions as one revision.
+    public func mutate<A: Region, B: Region, T: Sendable>(
         _ first: A.Type, _ second: B.Type,
         _ change: @escaping @Sendable (inout A, inout B) throws -> T
-    ) async throws -> T
+    ) async throws -> T {
+        try await mutate(first, second, change: change)
+    }
 }

@@ -141,6 +141,21 @@ public struct Start {
         runtime.mirror.regions[R.region]?.revision ?? Revision(epoch: 0, counter: 0)
     }
 
+    /// The regions that this device's manifest lets it read, as they change.
+    public var buffer: LiveBuffer {
+        let mirror = runtime.mirror
+        return LiveBuffer(mirror: mirror) { region in
+            guard mirror.regions[region] == nil else { return }
+            throw KernelError(
+                .denied,
+                "\(region) is not among the regions that this device's manifest lets it read",
+                outcome: .none)
+        } leave: { observer in
+            // Handlers read it still.
+            _ = mirror.forget(observer)
+        }
+    }
+
     /// Sends a command. How it ends is told in `Kernel.Errors`.
     public func dispatch<P, O>(_ symbol: Symbol<P, O>, _ payload: P) {
         runtime.dispatch(symbol, payload)

@@ -74,11 +74,10 @@ final class DeviceRuntime: LinkDelegate {
         case .visit(let delivery): take(delivery)
         case .visitClosure(let asker, let delivery): take(delivery, of: asker)
         case .answer(let visit, let tag, let reply): take(visit, tag, reply)
-        case .patch(let epoch, let counter, let changes):
-            keep { try mirror.take(epoch: epoch, counter: counter, changes) }
-        case .snapshot(let part):
-            keep { try mirror.take(part) }
-            if part.part + 1 == part.parts { arrived(part.region) }
+        case .patch, .together, .digest: keep(message, link)
+        case .snapshot:
+            keep(message, link)
+            awaitRegions()
         case .cancelVisit(let number):
             visits[number]?.cancel()
             if visits[number]?.phase == .waiting { drop(number) }
@@ -107,9 +106,10 @@ final class DeviceRuntime: LinkDelegate {
         if missing.isEmpty { serve() }
     }
 
-    private func arrived(_ region: String) {
-        guard missing.remove(region) != nil, missing.isEmpty else { return }
-        serve()
+    private func awaitRegions() {
+        guard !missing.isEmpty else { return }
+        missing = missing.filter { mirror.regions[$0] == nil }
+        if missing.isEmpty { serve() }
     }
 
     private func serve() {
@@ -118,9 +118,10 @@ final class DeviceRuntime: LinkDelegate {
         for starter in bindings.starters { starter(Start(runtime: self)) }
     }
 
-    private func keep(_ apply: () throws -> Void) {
+    private func keep(_ message: KernelMessage, _ link: Link) {
         do {
-            try apply()
+            guard let mismatch = try mirror.take(message) else { return }
+            link.send { $0.mismatch(mismatch) }
         } catch {
             Device.complain("the kernel's change does not apply: \(error)")
             exit(70)

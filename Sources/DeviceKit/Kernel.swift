@@ -20,9 +20,9 @@ public final class Kernel {
 
     private var ended: KernelError?
 
-    private var link: Link?
+    private(set) var link: Link?
     private var calls = PendingCalls()
-    private let mirror = Mirror()
+    let mirror: Mirror
     private var greeting: UnsafeContinuation<Void, any Error>?
     private var patience: Timer?
     private var openCalls = 1_024
@@ -30,19 +30,25 @@ public final class Kernel {
     private var queued: [UnsafeContinuation<Void, Never>] = []
     private let coding = CBORCoding()
 
-    private init() {}
+    private init(_ mirror: Mirror) {
+        self.mirror = mirror
+    }
 
     /// Connects to the kernel of an instance.
     ///
     /// - Parameters:
     ///   - instance: the name that `concentric up --name` was given.
     ///   - client: what this client calls itself, for people.
+    ///   - previous: an earlier connection, whose regions and observers this one takes over: the
+    ///     kernel sends what has changed since.
     ///   - patience: milliseconds for the kernel's answer, in which this process runs.
     /// - Throws: `KernelError`: `unavailable` when no kernel runs, or why it refused.
     public static func connect(
-        instance: String, client: String, patience milliseconds: UInt64 = 5_000
+        instance: String, client: String, resuming previous: Kernel? = nil,
+        patience milliseconds: UInt64 = 5_000
     ) async throws(KernelError) -> Kernel {
-        let kernel = Kernel()
+        previous?.close()
+        let kernel = Kernel(previous?.mirror ?? Mirror())
         do throws(SocketError) {
             let path = try SocketPath(name: instance)
             let descriptor = try UnixSocket.connect(path: path)
@@ -57,6 +63,7 @@ public final class Kernel {
                 kernel.greeting = continuation
                 kernel.link?.send { $0.hello(Hello(name: client, bindings: nil)) }
             }
+            try await kernel.resume()
         } catch {
             kernel.close()
             throw KernelError(error)
@@ -186,7 +193,7 @@ public final class Kernel {
         }
     }
 
-    private func ask(_ write: (UInt64, Link) -> Void) async throws -> [UInt8] {
+    func ask(_ write: (UInt64, Link) -> Void) async throws -> [UInt8] {
         let number = calls.reserve()
         return try await withTaskCancellationHandler {
             try await withUnsafeThrowingContinuation { (waiter: Waiter) in
@@ -208,34 +215,6 @@ public final class Kernel {
             }
         }
     }
-
-    // MARK: - Memory
-
-    /// Follows a region: its state now, then each change.
-    /// - Throws: `KernelError` when there is no such region.
-    public func follow(
-        _ region: String, _ observer: @escaping @LoopActor (RegionUpdate) -> Void
-    ) async throws {
-        mirror.observe(region, observer)
-        guard mirror.regions[region] == nil else { return }
-        _ = try await ask { id, link in link.send { $0.follow(id: id, region: region) } }
-    }
-
-    /// Follows a region by its type; the observer is told the latest state after each change.
-    /// - Throws: `KernelError` when there is no such region.
-    public func observe<R: Region>(
-        _ region: R.Type, _ observer: @escaping @LoopActor (Result<R, any Error>) -> Void
-    ) async throws {
-        try await follow(R.region) { [unowned mirror] _ in
-            guard let state = mirror.regions[R.region] else { return }
-            observer(Result { try ValueDecoder().decode(R.self, from: state.value) })
-        }
-    }
-
-    /// The value of a region that is followed.
-    public func value(of region: String) -> (revision: Revision, value: Value)? {
-        mirror.regions[region].map { ($0.revision, $0.value) }
-    }
 }
 
 extension Kernel: LinkDelegate {
@@ -253,9 +232,7 @@ extension Kernel: LinkDelegate {
             greeting = nil
         case .refused(let code, let message):
             refuse(KernelError(KernelError.Code(rawValue: code), message, outcome: .none))
-        case .snapshot(let part): keep { try mirror.take(part) }
-        case .patch(let epoch, let counter, let changes):
-            keep { try mirror.take(epoch: epoch, counter: counter, changes) }
+        case .snapshot, .patch, .together, .digest: keep(message, link)
         case .ping(let number): link.send { $0.pong(number) }
         case .pong, .visit, .visitClosure, .cancelVisit, .answer, .drain: break
         }
@@ -291,9 +268,10 @@ extension Kernel: LinkDelegate {
         failAll(error)
     }
 
-    private func keep(_ apply: () throws -> Void) {
+    private func keep(_ message: KernelMessage, _ link: Link) {
         do {
-            try apply()
+            guard let mismatch = try mirror.take(message) else { return }
+            link.send { $0.mismatch(mismatch) }
         } catch {
             close()
             onEnd?(KernelError(.malformed, "the kernel's change does not apply: \(error)"))
@@ -301,6 +279,7 @@ extension Kernel: LinkDelegate {
     }
 
     private func failAll(_ error: KernelError) {
+        mirror.interrupt(error)
         for waiter in calls.takeAll() { waiter.resume(throwing: error) }
         for waiter in queued { waiter.resume() }
         queued = []

@@ -21,7 +21,8 @@ final class VisitState {
     struct Offer: Sendable {
         var region: String
         var base: UInt64
-        var patch: Patch
+        /// Nil: it was only read.
+        var patch: Patch?
     }
 
     /// What comes back.

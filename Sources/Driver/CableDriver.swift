@@ -51,7 +51,13 @@ package final class CableDriver {
     private let pid: UInt64
     private var names: [(slot: SymbolSlot?, text: String)] = []
     /// Patches were dropped; whole values follow when the peer has caught up.
-    private var lagging = false
+    var lagging = false
+    /// The places whose changes were dropped.
+    var missed: Set<String> = []
+    /// What is to be told after them.
+    let held = CBORWriter(capacity: 16)
+    /// How many of the next snapshots and patches belong together.
+    var batch = 0
     /// Requests that have come since the peer last took what it was sent.
     private var impatience = 0
 
@@ -108,20 +114,6 @@ package final class CableDriver {
         peer = nil
     }
 
-    /// What was written has all been sent: what was dropped is made good.
-    package func caughtUp() {
-        guard lagging, let peer else { return }
-        lagging = false
-        hub.resync(peer)
-    }
-
-    /// Whether patches are dropped now, because the peer has not taken what was sent before.
-    func isLagging() -> Bool {
-        guard !lagging else { return true }
-        lagging = output.count + (owner?.backlog(self) ?? 0) > DriverLimits.backlog
-        return lagging
-    }
-
     /// Ends the cable because of what its owner has seen.
     package func distrust(_ reason: String) {
         refuse(.malformed, reason)
@@ -130,7 +122,7 @@ package final class CableDriver {
     /// Asks a device to finish its visits and to say so.
     package func drain() {
         guard phase != .closed else { return }
-        output.drain()
+        ordered.drain()
         owner?.wrote(self)
     }
 
@@ -178,6 +170,10 @@ package final class CableDriver {
         case .cancel(let id): hub.cancel(peer, call: id)
         case .follow(let id, let region): follow(peer, id, region)
         case .unfollow(let region): hub.unfollow(peer, region: region)
+        case .resume(let id, let places): resume(peer, id, places)
+        case .check(let id, let region): check(peer, id, region)
+        case .mismatch(let region, let epoch, let counter):
+            hub.mismatched(peer, region, at: Revision(epoch: epoch, counter: counter))
         case .ready: owner?.ready(self)
         case .drained: owner?.drained(self)
         case .ping(let number):
@@ -193,7 +189,7 @@ package final class CableDriver {
     @inline(__always)
     private func asksWithoutReading(_ message: PeerMessage) -> Bool {
         switch message {
-        case .ping, .call, .dispatch, .follow: break
+        case .ping, .call, .dispatch, .follow, .resume, .check, .mismatch: break
         default: return false
         }
         guard (owner?.backlog(self) ?? 0) > DriverLimits.backlog else {
@@ -262,16 +258,7 @@ package final class CableDriver {
         hub.ask(peer, visit: visit, tag: tag, operation(slot))
     }
 
-    private func follow(_ peer: Peer, _ id: UInt64, _ region: String) {
-        do {
-            try hub.follow(peer, region: region)
-            reply(call: id, .success(CBORCoding().void))
-        } catch {
-            fail(id, error)
-        }
-    }
-
-    private func fail(_ id: UInt64, _ error: KernelError) {
+    func fail(_ id: UInt64, _ error: KernelError) {
         reply(call: id, .failure(error))
     }
 
@@ -324,7 +311,7 @@ package final class CableDriver {
                 epoch: hub.epoch, incarnation: UInt64(max(0, incarnation)), regions: regions,
                 openCalls: UInt64(hub.limits.openCalls), openBytes: UInt64(hub.limits.openBytes),
                 pid: pid, isCell: isCell))
-        for region in regions { try? hub.follow(peer, region: region) }
+        _ = try? hub.follow(peer, regions.map { Hub.Subscription(name: $0) })
         owner?.welcomed(self)
         owner?.wrote(self)
     }

@@ -1,12 +1,11 @@
 package import Control
 package import Kernel
-package import Values
 import Wire
 
 /// What the hub says, as bytes.
 extension CableDriver: Cable {
     package func visit(_ order: borrowing VisitOrder) {
-        output.visit(
+        ordered.visit(
             of: order.asker.map { KernelMessage.Asker(visit: $0.visit, tag: $0.tag) },
             number: order.number, symbol: UInt64(order.symbol), flow: order.flow,
             path: order.path, step: order.step, attempt: order.attempt, now: order.now,
@@ -19,11 +18,12 @@ extension CableDriver: Cable {
     }
 
     package func cancel(visit: UInt64) {
-        output.cancelVisit(visit)
+        ordered.cancelVisit(visit)
         owner?.wrote(self)
     }
 
     package func answer(visit: UInt64, tag: UInt64, _ answer: Answer) {
+        let output = ordered
         switch answer {
         case .output(let bytes): output.output(answer: visit, tag, bytes)
         case .failure(let error): output.failure(answer: visit, tag, error)
@@ -35,6 +35,7 @@ extension CableDriver: Cable {
     }
 
     package func reply(call: UInt64, _ result: Result<[UInt8], KernelError>) {
+        let output = ordered
         switch result {
         case .success(let bytes): output.output(reply: call, bytes)
         case .failure(let error): output.failure(reply: call, error)
@@ -43,23 +44,7 @@ extension CableDriver: Cable {
     }
 
     package func accepted(call: UInt64) {
-        output.accepted(id: call)
-        owner?.wrote(self)
-    }
-
-    package func snapshot(region: String, at revision: Revision, _ value: Value) {
-        output.snapshot(
-            region: region, epoch: revision.epoch, counter: revision.counter, value)
-        owner?.wrote(self)
-    }
-
-    package func patch(at revision: Revision, _ changes: [RegionChange]) {
-        guard !isLagging() else { return }
-        output.patch(
-            epoch: revision.epoch, counter: revision.counter,
-            changes.map {
-                KernelMessage.Change(region: $0.region, from: $0.from, patch: $0.patch)
-            })
+        ordered.accepted(id: call)
         owner?.wrote(self)
     }
 }

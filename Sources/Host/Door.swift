@@ -21,6 +21,8 @@ enum HouseLimits {
     static let trimmed = 1 << 20
     /// Nanoseconds until then, so that many together cost one time.
     static let trimPause: UInt64 = 500_000_000
+    /// Nanoseconds without progress, after which a client that leaves something unread is cut off.
+    static let patience: UInt64 = 30_000_000_000
     /// Nanoseconds between two complaints about clients that were turned away.
     static let complaintPause: UInt64 = 1_000_000_000
 }

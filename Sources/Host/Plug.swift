@@ -14,6 +14,7 @@ final class Plug: ConnectionDelegate {
     private(set) var lastHeard: UInt64 = 0
     private var halfFrame = HalfFrame()
     private var awaitsRest = false
+    private var awaitsProgress = false
     /// So much has waited for the peer that its memory is worth giving back.
     private(set) var wasHeavy = false
     private let client: Int32
@@ -88,30 +89,44 @@ final class Plug: ConnectionDelegate {
         else { return }
         connection.readingPaused = true
         wasHeavy = true
-        EventLoop.shared.schedule(at: EventLoop.shared.now + Self.patience) { [weak self] in
-            self?.judge()
+        watchProgress()
+    }
+
+    /// A client that takes nothing of what waits for it is given up in time, whether it asks or
+    /// only watches. The time is waited for in steps: one in which the kernel did not run counts as
+    /// one of them.
+    private func watchProgress() {
+        guard device == nil, !awaitsProgress, let connection else { return }
+        awaitsProgress = true
+        judge(since: connection.lastProgress, steps: 5)
+    }
+
+    private func judge(since progress: UInt64, steps: UInt64) {
+        let next = EventLoop.shared.now + HouseLimits.patience / 5
+        EventLoop.shared.schedule(at: next) { [weak self] in
+            guard let self, let connection else { return }
+            guard connection.pendingBytes > 0 else {
+                awaitsProgress = false
+                return
+            }
+            if connection.lastProgress != progress {
+                judge(since: connection.lastProgress, steps: 5)
+            } else if steps > 1 {
+                judge(since: progress, steps: steps - 1)
+            } else {
+                giveUp(connection)
+            }
         }
     }
 
-    /// A client that has taken nothing for all of the patience is given up.
-    private func judge() {
-        guard let connection, connection.readingPaused else { return }
-        guard EventLoop.shared.now >= connection.lastProgress + Self.patience else {
-            EventLoop.shared.schedule(at: connection.lastProgress + Self.patience) {
-                [weak self] in self?.judge()
-            }
-            return
-        }
+    private func giveUp(_ connection: Connection) {
         house.refused(
             self,
-            "\(connection.pendingBytes) bytes wait for it, more than \(DriverLimits.backlog), and "
-                + "none was taken for \(Self.patience / 1_000_000_000) s")
+            "\(connection.pendingBytes) bytes wait for it, and none was taken for "
+                + "\(HouseLimits.patience / 1_000_000_000) s")
         close()
         house.ended(self)
     }
-
-    /// Nanoseconds without progress.
-    private static let patience: UInt64 = 30_000_000_000
 
     func connection(_ connection: Connection, closed reason: CloseReason) {
         self.connection = nil
@@ -184,6 +199,7 @@ extension Plug: @LoopActor DriverOwner {
     func backlog(_ driver: CableDriver) -> Int {
         let pending = connection?.pendingBytes ?? 0
         if pending > HouseLimits.trimmed { wasHeavy = true }
+        if pending > 0 { watchProgress() }
         return pending
     }
 }

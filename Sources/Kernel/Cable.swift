@@ -15,10 +15,12 @@ package protocol Cable: AnyObject {
     func reply(call: UInt64, _ result: Result<[UInt8], KernelError>)
     /// A dispatched command stands in its lane.
     func accepted(call: UInt64)
-    /// The whole value of a region.
+    /// The whole value of a place.
     func snapshot(region: String, at revision: Revision, _ value: Value)
     /// One commit, as far as this peer follows its regions.
-    func patch(at revision: Revision, _ changes: [RegionChange])
+    func patch(_ update: Update)
+    /// The next so many whole values and changes are one: nobody sees a state between them.
+    func together(_ count: Int)
 }
 
 /// One delivery of a stage.
@@ -57,6 +59,20 @@ package struct RecordedRead {
     package var number: UInt32
     package var revision: UInt64
     package var value: Value
+}
+
+/// One commit, as far as some peers follow its regions. It is one object for all of them, so that
+/// it is encoded once.
+package final class Update {
+    package let revision: Revision
+    package let changes: [RegionChange]
+    /// What the first cable has made of it for all.
+    package var encoded: [UInt8]?
+
+    package init(at revision: Revision, _ changes: [RegionChange]) {
+        self.revision = revision
+        self.changes = changes
+    }
 }
 
 /// The change of one region in a commit.

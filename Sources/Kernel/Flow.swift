@@ -162,7 +162,7 @@ final class Record {
 /// What an operation is compared by.
 enum EntryName: Equatable {
     case call(String, [UInt8])
-    case commit([String])
+    case commit([String], reads: [String])
     /// A pipe by its signature.
     case run(String, [UInt8])
     case dispatch(String, [UInt8])
@@ -203,7 +203,7 @@ final class Entry {
 package enum Operation {
     /// A call; the deadline is in milliseconds, 0 for the symbol's own.
     case call(SymbolSlot, [UInt8], deadline: UInt32)
-    /// A commit of one or two regions.
+    /// A commit of the regions that it writes or has read.
     case commit([Offer])
     /// A pipe that the handler has built.
     case run(RouteDescriptor, [UInt8])
@@ -212,13 +212,13 @@ package enum Operation {
     /// A call of a name that the device may not call; it is answered with the error.
     case refused(String, KernelError)
 
-    /// The change of one region, made on the value at `base`.
+    /// The change of one region, made on the value at `base`; without a patch it was only read.
     package struct Offer {
         package var region: String
         package var base: UInt64
-        package var patch: Patch
+        package var patch: Patch?
 
-        package init(region: String, base: UInt64, patch: Patch) {
+        package init(region: String, base: UInt64, patch: Patch?) {
             self.region = region
             self.base = base
             self.patch = patch

@@ -58,6 +58,13 @@ struct History {
         entries.removeFirst(surplus)
     }
 
+    /// The entries that lead from a revision to the present; nil when one of them is not kept.
+    func entries(since revision: UInt64) -> ArraySlice<Entry>? {
+        if entries.last?.to == revision { return [] }
+        let first = entries.lastIndex { $0.from == revision }
+        return first.map { entries[$0...] }
+    }
+
     /// The value at the revision `from` of an entry; nil when it is not kept.
     ///
     /// - Parameter present: the value after the last entry.

@@ -38,6 +38,7 @@ package final class Hub {
     package private(set) var devices: [String: DeviceSlot] = [:]
     package private(set) var bindings: [Binding] = []
     var regions: [String: RegionSlot] = [:]
+    var feedCount = 0
     /// Commits since the start.
     package internal(set) var counter: UInt64 = 0
     var lanes: [String: Lane] = [:]

@@ -30,6 +30,10 @@ package struct HubLimits: Sendable {
     package var unseenGap: UInt64 = 2_000_000_000
     /// What a second late turn in a row adds, or nothing would ever be judged.
     package var lateStep: UInt64 = 1_000_000_000
+    /// Bytes of the value of a region; readers accept no larger one.
+    package var regionBytes = 64 << 20
+    /// Places that one connection may follow.
+    package var subscriptions = 1_024
     /// Revisions of one region that a replayed read can go back to.
     package var pastRevisions = 1_024
     /// Bytes of changes of one region that are kept for it.

@@ -19,6 +19,6 @@ extension Hub {
 
     /// Whether somebody is sent the changes of a region.
     package func isFollowed(_ region: String) -> Bool {
-        regions[region]?.followers.isEmpty == false
+        regions[region]?.feeds.isEmpty == false
     }
 }

@@ -1,4 +1,4 @@
-package import Control
+import Control
 package import Values
 
 /// A named value of the buffer.
@@ -9,6 +9,7 @@ final class RegionSlot {
     static let pipes = "Kernel.Pipes"
 
     let name: String
+    /// The place among all regions, in the order of their declaration.
     let id: Int
     /// Whether only the kernel writes it; then it counts its own revisions.
     let owned: Bool
@@ -17,20 +18,26 @@ final class RegionSlot {
     private(set) var counter: UInt64 = 0
     /// What has led to the value, as far back as it is kept.
     private(set) var history = History()
-    /// Who is sent its patches.
-    var followers: [Peer] = []
+    /// What is followed of it: the whole, then parts.
+    var feeds: [Feed] = []
+    /// At least the bytes that the value takes; counted anew before anything is refused for it.
+    private(set) var size: Int
 
     init(name: String, id: Int, initial: Value, owned: Bool) {
         self.name = name
         self.id = id
         self.value = initial
         self.owned = owned
+        size = initial.encodedSize
     }
 
-    /// - Parameter entry: what leads from the present value to `next` and back.
-    func change(to next: Value, _ entry: History.Entry, limits: HubLimits) {
+    /// - Parameters:
+    ///   - size: at least the bytes that `next` takes.
+    ///   - entry: what leads from the present value to `next` and back.
+    func change(to next: Value, size: Int, _ entry: History.Entry, limits: HubLimits) {
         history.append(entry, limits)
         value = next
+        self.size = size
         counter = entry.to
     }
 
@@ -42,7 +49,8 @@ final class RegionSlot {
     }
 }
 
-/// The buffer: regions, commits, and who follows.
+/// The buffer: the regions that there are. `Commits.swift` changes them, `Subscriptions.swift` tells
+/// who follows.
 extension Hub {
     /// Allocates a region; the first device that declares it does.
     package func declare(region name: String, initial: Value, owned: Bool = false) {
@@ -60,58 +68,6 @@ extension Hub {
         return device.reads.filter { regions[$0] != nil }.sorted()
     }
 
-    enum CommitResult {
-        case made(revision: UInt64, before: [Value])
-        case conflict
-        case refused(KernelError)
-    }
-
-    /// Applies the patches of all regions at one revision, or none of them.
-    func commit(
-        _ offers: [Operation.Offer], by peer: Peer, _ author: History.Author
-    ) -> CommitResult {
-        var changes: [(RegionSlot, Value, RegionChange, undo: Patch)] = []
-        var before: [Value] = []
-        guard Set(offers.map(\.region)).count == offers.count else {
-            return .refused(KernelError(.malformed, "a commit names each region once"))
-        }
-        for offer in offers {
-            guard let slot = regions[offer.region] else {
-                return .refused(
-                    KernelError(.unbound, "no manifest declares the region \(offer.region)"))
-            }
-            guard !slot.owned, let device = peer.device, device.writes.contains(slot.name) else {
-                return .refused(
-                    KernelError(
-                        .denied, "the manifest of \(peer.name) does not grant writing \(slot.name)")
-                )
-            }
-            guard slot.counter == offer.base else { return .conflict }
-            do {
-                let (next, undo) = try offer.patch.applying(to: slot.value)
-                let change = RegionChange(
-                    region: slot.name, from: slot.counter, patch: offer.patch)
-                changes.append((slot, next, change, undo))
-                before.append(slot.value)
-            } catch {
-                return .refused(
-                    KernelError(.malformed, "the patch of \(slot.name) does not apply: \(error)"))
-            }
-        }
-        guard changes.contains(where: { !$0.2.patch.operations.isEmpty }) else {
-            return .made(revision: counter, before: before)
-        }
-        counter += 1
-        for (slot, next, change, undo) in changes {
-            let entry = History.Entry(
-                from: change.from, to: counter, patch: change.patch, undo: undo, wall: wall,
-                author: author)
-            slot.change(to: next, entry, limits: limits)
-        }
-        tell(changes.map { ($0.0, $0.2) }, at: counter)
-        return .made(revision: counter, before: before)
-    }
-
     /// The kernel itself changes one of its regions.
     package func set(region name: String, _ value: Value) {
         guard let slot = regions[name], slot.owned, slot.value != value else { return }
@@ -119,64 +75,9 @@ extension Hub {
         let entry = History.Entry(
             from: slot.counter, to: slot.counter + 1, patch: patch,
             undo: Patch.difference(from: value, to: slot.value), wall: wall, author: nil)
-        slot.change(to: value, entry, limits: limits)
-        tell([(slot, RegionChange(region: name, from: entry.from, patch: patch))], at: entry.to)
-    }
-
-    /// One atomic patch for each peer that follows any of the regions.
-    private func tell(_ changes: [(RegionSlot, RegionChange)], at counter: UInt64) {
-        let revision = Revision(epoch: epoch, counter: counter)
-        var told: Set<ObjectIdentifier> = []
-        for (slot, _) in changes {
-            for peer in slot.followers where told.insert(ObjectIdentifier(peer)).inserted {
-                peer.cable.patch(
-                    at: revision,
-                    changes.filter { peer.follows.contains($0.0.id) }.map { $0.1 })
-            }
-        }
-    }
-
-    /// The peer is sent the region, and then its changes.
-    /// - Throws: `KernelError` when there is no such region, or it is not granted.
-    package func follow(_ peer: Peer, region name: String) throws(KernelError) {
-        guard let slot = regions[name] else {
-            throw KernelError(
-                .unbound,
-                "there is no region \(name); there are " + regionNames.joined(separator: ", "),
-                outcome: .none)
-        }
-        if let device = peer.device, !device.reads.contains(name) {
-            throw KernelError(
-                .denied, "the manifest of \(device.name) does not grant reading \(name)",
-                outcome: .none)
-        }
-        if slot.owned { observer?.followed(region: name) }
-        if peer.follows.insert(slot.id).inserted { slot.followers.append(peer) }
-        peer.cable.snapshot(
-            region: name, at: Revision(epoch: epoch, counter: slot.counter), slot.value)
-    }
-
-    /// The peer is sent no more changes of a region.
-    package func unfollow(_ peer: Peer, region name: String) {
-        guard let slot = regions[name], peer.follows.remove(slot.id) != nil else { return }
-        slot.followers.removeAll { $0 === peer }
-    }
-
-    func unfollow(_ peer: Peer) {
-        guard !peer.follows.isEmpty else { return }
-        for slot in regions.values where peer.follows.contains(slot.id) {
-            slot.followers.removeAll { $0 === peer }
-        }
-        peer.follows = []
-    }
-
-    /// What was dropped for a slow peer is made good: every region that it follows, whole.
-    package func resync(_ peer: Peer) {
-        for slot in regions.values.sorted(by: { $0.id < $1.id })
-        where peer.follows.contains(slot.id) {
-            peer.cable.snapshot(
-                region: slot.name, at: Revision(epoch: epoch, counter: slot.counter), slot.value)
-        }
+        let before = slot.value
+        slot.change(to: value, size: 0, entry, limits: limits)
+        tell([Change(slot: slot, before: before, patch: patch)], at: entry.to)
     }
 
     /// The value of a region, for the host and for tests.

@@ -25,8 +25,8 @@ package final class Peer {
     var placeCount: Int32 = 0
     /// What it has announced, until it is ready.
     var announced: [Announced] = []
-    /// The regions that it follows, by the hub's own number.
-    var follows: Set<Int> = []
+    /// What it follows, by the hub's own number.
+    var follows: [Int: Feed] = [:]
     /// Seen time of the last visit that returned.
     package internal(set) var lastReply: UInt64 = 0
     /// The cable has closed or will; nothing new is delivered.

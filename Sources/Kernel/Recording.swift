@@ -80,7 +80,10 @@ extension Hub {
     private func name(of operation: Operation) -> EntryName {
         switch operation {
         case .call(let symbol, let payload, _): .call(symbol.name, payload)
-        case .commit(let offers): .commit(offers.map(\.region))
+        case .commit(let offers):
+            .commit(
+                offers.filter { $0.patch != nil }.map(\.region),
+                reads: offers.filter { $0.patch == nil }.map(\.region))
         case .run(let route, let payload): .run(route.signature, payload)
         case .dispatch(let symbol, let payload): .dispatch(symbol.name, payload)
         case .refused(let name, _): .refused(name)

@@ -154,6 +154,18 @@ extension Hub {
         }
     }
 
+    /// A follower had another value of a region than the kernel.
+    func keep(mismatch region: String, of peer: Peer, at revision: Revision) {
+        guard isTracing else { return }
+        let error = KernelError(.failed, "it had another value at \(revision)", outcome: .none)
+        trace.add(
+            TraceEntry(
+                subject: .flow(
+                    TraceEntry.Flow(origin: .mirror, client: peer.name, under: 0)),
+                flow: 0, root: 0, step: 0, symbol: region, end: .fail, target: nil, error: error,
+                begin: trace.moment(seen, now: seen, wall: wall), duration: 0), limits)
+    }
+
     private func shortened(_ error: KernelError) -> KernelError {
         var error = error
         if error.message.utf8.count > limits.tracePayload {

@@ -18,6 +18,8 @@ package struct TraceEntry: Sendable {
             case operation
             /// Of a fork.
             case branch
+            /// No flow: a follower had another value of a region than the kernel.
+            case mirror
         }
 
         package var origin: Origin

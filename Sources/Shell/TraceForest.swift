@@ -128,6 +128,8 @@ private struct TraceTree {
             return "\(number) called by \(Output.plain(entry.value["client"]?.text ?? "?"))"
         case "dispatch": return "\(number) dispatched"
         case "branch": return "\(number) branch \(entry.value["branch"]?.int ?? 0)"
+        case "mirror":
+            return "in the mirror of \(Output.plain(entry.value["client"]?.text ?? "?"))"
         default: return number
         }
     }

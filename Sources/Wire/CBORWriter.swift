@@ -44,6 +44,14 @@ package final class CBORWriter {
         count = 0
     }
 
+    /// Forgets what was written and gives the memory back.
+    package func forget() {
+        base.deallocate()
+        capacity = 16
+        count = 0
+        base = .allocate(byteCount: capacity, alignment: 8)
+    }
+
     /// Forgets what was written after a position.
     package func truncate(to position: Int) {
         count = min(count, max(0, position))

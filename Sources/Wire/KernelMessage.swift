@@ -14,6 +14,10 @@ package enum KernelMessage {
     case accepted(id: UInt64)
     case snapshot(SnapshotPart)
     case patch(epoch: UInt64, counter: UInt64, [Change])
+    /// The next so many snapshots and patches are applied as one.
+    case together(UInt64)
+    /// What the value of a place is at a revision, in short; see `ContentDigest`.
+    case digest(region: String, epoch: UInt64, counter: UInt64, UInt64)
     case drain
     case ping(UInt64)
     case pong(UInt64)
@@ -121,9 +125,10 @@ package enum KernelMessage {
     private var fields: Int {
         switch self {
         case .drain: 0
-        case .welcome, .cancelVisit, .accepted, .ping, .pong: 1
+        case .welcome, .cancelVisit, .accepted, .together, .ping, .pong: 1
         case .refused: 2
         case .patch: 3
+        case .digest: 4
         case .snapshot: 6
         case .visit: 11
         case .visitClosure: 13
@@ -157,6 +162,11 @@ package enum KernelMessage {
         case .accepted: return .accepted(id: try reader.uint())
         case .welcome: return .welcome(try Welcome(value: try reader.value()))
         case .refused: return .refused(code: try reader.text(), message: try reader.text())
+        case .together: return .together(try reader.uint())
+        case .digest:
+            return .digest(
+                region: try reader.name(), epoch: try reader.uint(), counter: try reader.uint(),
+                try reader.uint())
         case .drain: return .drain
         case .ping: return .ping(try reader.uint())
         case .pong: return .pong(try reader.uint())
@@ -323,7 +333,7 @@ extension CBORWriter {
         frame(.accepted, 1) { $0.uint(id) }
     }
 
-    /// The whole value of a region, in parts of at most `WireLimits.snapshotPart`.
+    /// The whole value of a region, in parts of at most `WireLimits.snapshotPart`, and its digest.
     package func snapshot(region: String, epoch: UInt64, counter: UInt64, _ value: Value) {
         let writer = CBORWriter(capacity: 1_024)
         writer.value(value)
@@ -341,6 +351,8 @@ extension CBORWriter {
                     $0.bytes(UnsafeRawBufferPointer(rebasing: bytes[(part * size)..<end]))
                 }
             }
+            digest(
+                region: region, epoch: epoch, counter: counter, ContentDigest.of(encoded: bytes))
         }
     }
 
@@ -355,6 +367,19 @@ extension CBORWriter {
                 $0.uint(change.from)
                 $0.value(change.patch.value)
             }
+        }
+    }
+
+    package func together(_ count: UInt64) {
+        frame(.together, 1) { $0.uint(count) }
+    }
+
+    package func digest(region: String, epoch: UInt64, counter: UInt64, _ digest: UInt64) {
+        frame(.digest, 4) {
+            $0.text(region)
+            $0.uint(epoch)
+            $0.uint(counter)
+            $0.uint(digest)
         }
     }
 

@@ -8,7 +8,9 @@ package enum WireLimits {
     package static let snapshotPart = 256 << 10
     /// The whole value of a region.
     package static let region = 64 << 20
-    /// The longest name of a symbol or region.
+    /// Places that one message resumes.
+    package static let resumed = 1_024
+    /// The longest name of a symbol or region, or of a part of one with its pointer.
     package static let name = 512
     /// Names that one connection may declare.
     package static let names = 65_536

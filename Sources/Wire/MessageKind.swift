@@ -8,6 +8,9 @@ package enum MessageKind: UInt64, CaseIterable, Sendable {
     case cancel = 12
     case follow = 13
     case unfollow = 14
+    case resume = 17
+    case check = 18
+    case mismatch = 19
     case ready = 20
     case returned = 21
     case askCall = 22
@@ -32,6 +35,8 @@ package enum MessageKind: UInt64, CaseIterable, Sendable {
     case patch = 46
     case drain = 47
     case visitClosure = 48
+    case together = 52
+    case digest = 53
 }
 
 /// Why a frame is not a message.

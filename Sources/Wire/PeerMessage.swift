@@ -12,6 +12,12 @@ package enum PeerMessage {
     case cancel(id: UInt64)
     case follow(id: UInt64, region: String)
     case unfollow(region: String)
+    /// Follows several places at once, from the revisions at which the peer has them.
+    case resume(id: UInt64, [Known])
+    /// Asks for the digest of a place.
+    case check(id: UInt64, region: String)
+    /// The peer has another value of a place at a revision than the digest says.
+    case mismatch(region: String, epoch: UInt64, counter: UInt64)
     case ready
     case returned(visit: UInt64, EncodedVerb)
     case askCall(
@@ -25,13 +31,26 @@ package enum PeerMessage {
     case ping(UInt64)
     case pong(UInt64)
 
-    /// The change of one region, made on the value at `base`.
+    /// A place, and the revision at which the peer has it; 0 and 0 where it has nothing.
+    package struct Known: Equatable {
+        package var region: String
+        package var epoch: UInt64
+        package var counter: UInt64
+
+        package init(region: String, epoch: UInt64, counter: UInt64) {
+            self.region = region
+            self.epoch = epoch
+            self.counter = counter
+        }
+    }
+
+    /// The change of one region, made on the value at `base`; without a patch it was only read.
     package struct Offer {
         package var region: String
         package var base: UInt64
-        package var patch: Patch
+        package var patch: Patch?
 
-        package init(region: String, base: UInt64, patch: Patch) {
+        package init(region: String, base: UInt64, patch: Patch?) {
             self.region = region
             self.base = base
             self.patch = patch
@@ -61,10 +80,10 @@ package enum PeerMessage {
         switch self {
         case .ready, .drained: 0
         case .hello, .cancel, .unfollow, .parked, .ping, .pong: 1
-        case .name, .follow: 2
+        case .name, .follow, .resume, .check: 2
         case .returned(_, .divert): 5
         case .returned(_, .abort), .dispatch, .note, .askRun, .askDispatch: 4
-        case .returned, .askCommit: 3
+        case .returned, .askCommit, .mismatch: 3
         case .call, .askCall: 5
         }
     }
@@ -108,6 +127,11 @@ package enum PeerMessage {
         case .cancel: return .cancel(id: try reader.uint())
         case .follow: return .follow(id: try reader.uint(), region: try reader.name())
         case .unfollow: return .unfollow(region: try reader.name())
+        case .resume: return .resume(id: try reader.uint(), try reader.known())
+        case .check: return .check(id: try reader.uint(), region: try reader.name())
+        case .mismatch:
+            return .mismatch(
+                region: try reader.name(), epoch: try reader.uint(), counter: try reader.uint())
         case .ready: return .ready
         case .drained: return .drained
         case .ping: return .ping(try reader.uint())
@@ -164,11 +188,26 @@ extension CBORReader {
         var offers: [PeerMessage.Offer] = []
         for _ in 0..<count {
             guard try array() == 3 else { throw WireError.field("offer") }
-            offers.append(
-                PeerMessage.Offer(
-                    region: try name(), base: try uint(), patch: try Patch(value: try value())))
+            let (region, base) = (try name(), try uint())
+            let patch = skipNull() ? nil : try Patch(value: try value())
+            offers.append(PeerMessage.Offer(region: region, base: base, patch: patch))
         }
         return offers
+    }
+
+    mutating func known() throws -> [PeerMessage.Known] {
+        let count = try array()
+        guard count >= 1, count <= WireLimits.resumed else {
+            throw WireError.field("places to resume")
+        }
+        var known: [PeerMessage.Known] = []
+        for _ in 0..<count {
+            guard try array() == 3 else { throw WireError.field("place") }
+            known.append(
+                PeerMessage.Known(
+                    region: try name(), epoch: try uint(), counter: try uint()))
+        }
+        return known
     }
 }
 
@@ -218,6 +257,34 @@ extension CBORWriter {
 
     package func unfollow(region: String) {
         frame(.unfollow, 1) { $0.text(region) }
+    }
+
+    package func resume(id: UInt64, _ known: [PeerMessage.Known]) {
+        frame(.resume, 2) {
+            $0.uint(id)
+            $0.array(known.count)
+            for place in known {
+                $0.array(3)
+                $0.text(place.region)
+                $0.uint(place.epoch)
+                $0.uint(place.counter)
+            }
+        }
+    }
+
+    package func check(id: UInt64, region: String) {
+        frame(.check, 2) {
+            $0.uint(id)
+            $0.text(region)
+        }
+    }
+
+    package func mismatch(region: String, epoch: UInt64, counter: UInt64) {
+        frame(.mismatch, 3) {
+            $0.text(region)
+            $0.uint(epoch)
+            $0.uint(counter)
+        }
     }
 
     package func ready() {
@@ -281,7 +348,7 @@ extension CBORWriter {
                 $0.array(3)
                 $0.text(offer.region)
                 $0.uint(offer.base)
-                $0.value(offer.patch.value)
+                if let patch = offer.patch { $0.value(patch.value) } else { $0.null() }
             }
         }
     }

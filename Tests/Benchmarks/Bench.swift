@@ -9,13 +9,16 @@ enum Bench {
         switch words.first {
         case "device": Echo.serve()
         case "circuit": Circuit.serve()
+        case "board": Board.serve()
         case "latency": Program.run { await measured { try await Latency.run($0) } }
         case "restart": Program.run { await measured { try await Restart.run($0) } }
+        case "fanout":
+            Program.run { await measured(withBoard: true) { try await Fanout.run($0) } }
         case "subject": Program.run { await measured { try await Subject.run($0) } }
         case "pipeline":
             Program.run { await measured(withCircuit: true) { try await Pipeline.run($0) } }
         default:
-            complain("usage: Benchmarks latency|restart|subject|pipeline")
+            complain("usage: Benchmarks latency|restart|subject|pipeline|fanout")
             exit(64)
         }
     }
@@ -23,10 +26,11 @@ enum Bench {
     /// Runs a measurement against an instance of its own, which is ended afterwards.
     @LoopActor
     private static func measured(
-        withCircuit: Bool = false, _ body: @LoopActor (Instance) async throws -> Void
+        withCircuit: Bool = false, withBoard: Bool = false,
+        _ body: @LoopActor (Instance) async throws -> Void
     ) async -> Int32 {
         do {
-            let instance = try await Instance.start(withCircuit: withCircuit)
+            let instance = try await Instance.start(withCircuit: withCircuit, withBoard: withBoard)
             defer { instance.remove() }
             do {
                 try await body(instance)
@@ -60,11 +64,13 @@ enum Bench {
     }
 
     /// Runs a floor's program and returns the numbers that it prints.
-    static func floor(_ name: String, _ arguments: [Int]) throws -> [Double] {
+    static func floor(
+        _ name: String, _ arguments: [Int], mode: [String] = []
+    ) throws -> [Double] {
         guard let folder = getenv("BENCH_FLOOR").map({ String(cString: $0) }) else {
             throw KernelError(.unavailable, "BENCH_FLOOR is not set: run Scripts/bench")
         }
-        let words = arguments.map(String.init).joined(separator: " ")
+        let words = (mode + arguments.map(String.init)).joined(separator: " ")
         return output(of: "'\(folder)/\(name)' \(words)").split(separator: " ").compactMap {
             Double($0)
         }

@@ -13,7 +13,7 @@ final class Instance {
         self.folder = folder
     }
 
-    static func start(withCircuit: Bool) async throws -> Instance {
+    static func start(withCircuit: Bool, withBoard: Bool = false) async throws -> Instance {
         let folder = "/tmp/concentric-bench-\(getpid())"
         let own = Bench.output(of: "readlink -f /proc/\(getpid())/exe")
         let bin = getenv("CONCENTRIC_BIN").map { String(cString: $0) } ?? parent(of: own)
@@ -30,6 +30,14 @@ final class Instance {
                 {"name": "route", "executable": "\(own)", "arguments": ["circuit"],
                  "provides": ["Bench.route", "Bench.calls"], "calls": ["Bench.echo"]}
                 """, of: "route", in: folder)
+        }
+        if withBoard {
+            try write(
+                """
+                {"name": "board", "executable": "\(own)", "arguments": ["board"],
+                 "provides": ["Bench.flood"], "writes": ["BenchBoard"],
+                 "regions": [{"name": "BenchBoard", "initial": {"count": 0, "text": ""}}]}
+                """, of: "board", in: folder)
         }
         setenv("XDG_RUNTIME_DIR", folder, 1)
         let line = Bench.output(
@@ -69,9 +77,17 @@ final class Instance {
         kernel.value(of: "Kernel.Devices")?.value[0]?["state"]?.text == "ready"
     }
 
+    /// Where the kernel listens.
+    var socket: String { "\(folder)/concentric/bench.sock" }
+
+    /// Processor seconds of the kernel.
+    var kernelTime: Double { Self.time(of: [kernel.pid]) }
+
     /// Processor seconds of client, kernel and device.
-    var processorTime: Double {
-        [getpid(), kernel.pid, devicePID].reduce(0) { sum, pid in
+    var processorTime: Double { Self.time(of: [getpid(), kernel.pid, devicePID]) }
+
+    private static func time(of processes: [Int32]) -> Double {
+        processes.reduce(0) { sum, pid in
             var clock = clockid_t()
             var time = timespec()
             guard clock_getcpuclockid(pid, &clock) == 0, clock_gettime(clock, &time) == 0 else {

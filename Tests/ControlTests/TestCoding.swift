@@ -54,14 +54,15 @@ struct NoHandle: Handle, BufferHandle {
     func read<R: Region>(_ region: R.Type) async throws -> R {
         throw KernelError(.denied, R.region)
     }
-    func mutate<R: Region, T: Sendable>(
-        _ region: R.Type, _ change: @escaping @Sendable (inout R) throws -> T
+    func mutate<A: Region, each R: Region, T: Sendable>(
+        _ region: A.Type, reading regions: repeat (each R).Type,
+        change: @escaping @Sendable (inout A, repeat each R) throws -> T
     ) async throws -> T {
-        throw KernelError(.denied, R.region)
+        throw KernelError(.denied, A.region)
     }
-    func mutate<A: Region, B: Region, T: Sendable>(
-        _ first: A.Type, _ second: B.Type,
-        _ change: @escaping @Sendable (inout A, inout B) throws -> T
+    func mutate<A: Region, B: Region, each R: Region, T: Sendable>(
+        _ first: A.Type, _ second: B.Type, reading regions: repeat (each R).Type,
+        change: @escaping @Sendable (inout A, inout B, repeat each R) throws -> T
     ) async throws -> T {
         throw KernelError(.denied, A.region)
     }

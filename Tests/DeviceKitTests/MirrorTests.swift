@@ -9,21 +9,22 @@ import Wire
 /// A mirror equals the kernel's region at the revision that it names, and never goes back.
 @Suite(.onLoop) struct MirrorTests {
     /// Gives a mirror what a writer of the kernel has written.
-    @LoopActor private func feed(_ mirror: Mirror, _ write: (CBORWriter) -> Void) throws {
+    /// - Returns: what the mirror found to differ.
+    @discardableResult @LoopActor
+    private func feed(
+        _ mirror: Mirror, _ write: (CBORWriter) -> Void
+    ) throws -> [Mirror.Mismatch] {
+        var found: [Mirror.Mismatch] = []
         let writer = CBORWriter()
         write(writer)
         try writer.withBytes { raw in
             var offset = 0
             while case .body(let body, let end) = Frame.next(in: raw, at: offset) {
                 offset = end
-                switch try KernelMessage(body) {
-                case .snapshot(let part): try mirror.take(part)
-                case .patch(let epoch, let counter, let changes):
-                    try mirror.take(epoch: epoch, counter: counter, changes)
-                default: Issue.record("no other message changes a mirror")
-                }
+                if let mismatch = try mirror.take(try KernelMessage(body)) { found.append(mismatch) }
             }
         }
+        return found
     }
 
     private static func set(_ region: String, from: UInt64, _ value: Value) -> KernelMessage.Change
@@ -97,5 +98,79 @@ import Wire
         }
         try feed(mirror) { $0.patch(epoch: 7, counter: 5, [Self.set("r", from: 4, .int(2))]) }
         #expect(told == ["7-4 1", "7-5 patch"])
+    }
+
+    /// wire 9.3
+    @LoopActor @Test(arguments: [(4, 6, true), (4, 5, false), (5, 6, true), (6, 7, false)])
+    func `a patch fits where the region has not changed between`(
+        _ from: UInt64, _ to: UInt64, _ fits: Bool
+    ) throws {
+        let mirror = Mirror()
+        try feed(mirror) {
+            $0.snapshot(region: "r", epoch: 7, counter: 5, .int(1))
+            $0.patch(epoch: 7, counter: to, [Self.set("r", from: from, .int(2))])
+        }
+        #expect(mirror.regions["r"]?.value == (fits ? .int(2) : .int(1)))
+    }
+
+    /// wire 9.9
+    @LoopActor @Test func `what belongs together is seen together`() throws {
+        let mirror = Mirror()
+        var seen: [String] = []
+        for region in ["r", "s"] {
+            mirror.observe(region) { _ in
+                seen.append("\(["r", "s"].map { mirror.regions[$0]?.value.int ?? 0 })")
+            }
+        }
+        try feed(mirror) {
+            $0.together(2)
+            $0.snapshot(region: "r", epoch: 7, counter: 1, .int(1))
+        }
+        #expect(seen == [] && mirror.regions.isEmpty)
+        try feed(mirror) { $0.snapshot(region: "s", epoch: 7, counter: 1, .int(1)) }
+        #expect(seen == ["[1, 1]", "[1, 1]"])
+        try feed(mirror) {
+            $0.together(3)
+            $0.patch(epoch: 7, counter: 2, [Self.set("r", from: 1, .int(2))])
+            $0.patch(epoch: 7, counter: 3, [Self.set("r", from: 2, .int(3))])
+            $0.patch(epoch: 7, counter: 3, [Self.set("s", from: 1, .int(3))])
+        }
+        #expect(seen.dropFirst(2) == ["[3, 3]", "[3, 3]", "[3, 3]"])
+        #expect(throws: WireError.self) { try feed(mirror) { $0.together(2); $0.together(2) } }
+        mirror.interrupt(KernelError(.kernelLost, ""))
+        try feed(mirror) { $0.snapshot(region: "r", epoch: 8, counter: 0, .int(4)) }
+        #expect(mirror.regions["r"]?.value == .int(4), "another connection begins anew")
+    }
+
+    /// wire 9.10
+    @LoopActor @Test func `a digest that differs is told once`() throws {
+        let mirror = Mirror()
+        #expect(
+            try feed(mirror) {
+                $0.snapshot(region: "r", epoch: 7, counter: 5, ["a": 1])
+                $0.digest(region: "s", epoch: 7, counter: 5, 0)
+                $0.digest(region: "r", epoch: 7, counter: 4, 0)
+                $0.digest(region: "r", epoch: 6, counter: 5, 0)
+            } == [])
+        #expect(mirror.comparisons.all == 1 && mirror.comparisons.differing == 0)
+        let found = try feed(mirror) { $0.digest(region: "r", epoch: 7, counter: 5, 0) }
+        #expect(found == [.init(place: "r", revision: Revision(epoch: 7, counter: 5))])
+        // What is sent anew and differs again ends the connection, or it would go on for ever.
+        #expect(throws: WireError.self) {
+            try feed(mirror) { $0.digest(region: "r", epoch: 7, counter: 5, 0) }
+        }
+    }
+
+    @LoopActor @Test func `what is resumed is what is known and what is only observed`() throws {
+        let mirror = Mirror()
+        let observer = mirror.observe("s") { _ in }
+        try feed(mirror) { $0.snapshot(region: "r", epoch: 7, counter: 4, .int(1)) }
+        #expect(
+            mirror.known == [
+                .init(region: "r", epoch: 7, counter: 4), .init(region: "s", epoch: 0, counter: 0),
+            ])
+        #expect(mirror.forget(observer))
+        #expect(!mirror.forget(observer))
+        #expect(mirror.known.map(\.region) == ["r"])
     }
 }

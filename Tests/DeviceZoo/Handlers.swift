@@ -36,6 +36,26 @@ enum Handlers {
                 }
             }
         },
+        Zoo.shift.name: {
+            $0.bind(Zoo.shift) { kernel, count in
+                for _ in 0..<count {
+                    try await kernel.buffer.mutate(ZooLeft.self, ZooRight.self) { left, right in
+                        left.n += 1
+                        right.n -= 1
+                    }
+                }
+                return count
+            }
+        },
+        Zoo.count.name: {
+            $0.bind(Zoo.count) { kernel, count in
+                for _ in 0..<count {
+                    try await kernel.buffer.mutate(ZooState.self) { $0.count += 1 }
+                }
+                // Its own writes are seen, and others' perhaps.
+                return try await kernel.buffer.read(ZooState.self).count
+            }
+        },
         Zoo.fail.name: {
             $0.bind(Zoo.fail) { _, text in
                 throw KernelError(KernelError.Code(rawValue: "zooFailed"), text)

@@ -28,6 +28,12 @@ enum Zoo {
     static let shout = Symbol<Int, Void>("Zoo.shout", .replayable)
     /// Puts so many letters, always another one, into the region `ZooState`.
     static let fill = Symbol<Int, Int>("Zoo.fill", .replayable)
+    /// Moves so much from one side of the ledger to the other, one by one.
+    static let shift = Symbol<Int, Int>(
+        "Zoo.shift", .replayable.limits(attempt: 60_000, deadline: 200_000))
+    /// Adds so much to `ZooState`, one by one.
+    static let count = Symbol<Int, Int>(
+        "Zoo.count", .replayable.limits(attempt: 60_000, deadline: 200_000))
     /// Fails with an error of its own.
     static let fail = Symbol<String, Void>("Zoo.fail", .replayable)
     /// Ends the process with an exit code.
@@ -61,6 +67,16 @@ enum Zoo {
     static func tally(of name: String) -> Symbol<String, String> {
         Symbol("Zoo.tally.\(name)", .keyed)
     }
+}
+
+/// One side of a ledger, whose sides add up to nothing.
+struct ZooLeft: Region {
+    var n: Int
+}
+
+/// The other side.
+struct ZooRight: Region {
+    var n: Int
 }
 
 /// A region that can be made as large as one likes.

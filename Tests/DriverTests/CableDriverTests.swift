@@ -87,7 +87,7 @@ import Wire
         let house = try TestHub()
         let (device, client) = (house.device(), house.client())
         #expect(
-            client.send { $0.follow(id: 1, region: "r") } == ["snapshot r 0", "reply 1 [246]"])
+            client.send { $0.follow(id: 1, region: "r") } == ["snapshot r 0", "digest r 0", "reply 1 [246]"])
         #expect(client.send { $0.follow(id: 2, region: "none") } == ["reply 2 ! unbound"])
         #expect(device.send { $0.follow(id: 3, region: "Kernel.Errors") } == ["reply 3 ! denied"])
     }
@@ -145,7 +145,7 @@ import Wire
         commit(10)
         #expect(client.heard() == [], "a patch now would not fit the mirror")
         client.driver.caughtUp()
-        #expect(client.heard() == ["snapshot r 10"])
+        #expect(client.heard() == ["snapshot r 10", "digest r 10"])
         client.driver.caughtUp()
         #expect(client.heard() == [])
         commit(11)

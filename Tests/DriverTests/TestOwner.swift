@@ -86,6 +86,8 @@ final class TestCable {
         case .snapshot(let part): "snapshot \(part.region) \(part.counter)"
         case .patch(_, let counter, let changes):
             "patch \(changes.map(\.region)) \(counter)"
+        case .together(let count): "together \(count)"
+        case .digest(let region, _, let counter, _): "digest \(region) \(counter)"
         case .drain: "drain"
         case .ping: "ping"
         case .pong(let number): "pong \(number)"

@@ -38,6 +38,18 @@ extension EndToEnd {
             }
         }
 
+        @Test func `eighty thousand increments of eight writers are all there`() throws {
+            try EndToEnd.Subscriptions().writers(each: 10_000)
+        }
+
+        @Test func `a thousand followers see every change beside a stopped and a slow one`() throws {
+            try EndToEnd.Subscriptions().crowd(1_000, commits: 200)
+        }
+
+        @Test func `a thousand lost connections and twenty kernels leave a mirror right`() throws {
+            try EndToEnd.Subscriptions().stumble(falls: 1_000, kernels: 20)
+        }
+
         @Test func `five thousand kills at any moment cost no call and no device`() throws {
             let seed = UInt64.random(in: 1 ... .max)
             print("the seed of the kills is \(seed)")

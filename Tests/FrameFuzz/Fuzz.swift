@@ -141,7 +141,7 @@ struct Fuzz {
         let visit = UInt64.random(in: 0...12, using: &chance)
         let tag = UInt64.random(in: 1...4, using: &chance)
         let payload = random(Int.random(in: 0...4, using: &chance))
-        switch Int.random(in: 0..<16, using: &chance) {
+        switch Int.random(in: 0..<19, using: &chance) {
         case 0: writer.returned(visit: visit, .next(payload))
         case 1: writer.returned(visit: visit, .divert("D.work", payload))
         case 2: writer.returned(visit: visit, .fail(KernelError(.failed, "f")))
@@ -155,6 +155,15 @@ struct Fuzz {
         case 12: writer.cancel(id: tag)
         case 13: writer.follow(id: tag, region: tag % 2 == 0 ? "r" : "Kernel.Errors")
         case 14: writer.unfollow(region: "r")
+        case 15:
+            writer.resume(
+                id: tag,
+                [
+                    PeerMessage.Known(region: "r#/n", epoch: 1, counter: visit),
+                    PeerMessage.Known(region: "r", epoch: 1, counter: tag),
+                ])
+        case 16: writer.check(id: tag, region: tag % 2 == 0 ? "r" : "r#/n")
+        case 17: writer.mismatch(region: "r", epoch: 1, counter: visit)
         default: writer.ping(visit)
         }
     }
@@ -164,7 +173,8 @@ struct Fuzz {
         let number = Int64.random(in: 0...3, using: &chance)
         return PeerMessage.Offer(
             region: Bool.random(using: &chance) ? "r" : "q", base: UInt64(number),
-            patch: Patch([.replace(place, .map(["n": .int(number)]))]))
+            patch: number == 3
+                ? nil : Patch([.replace(place, .map(["n": .int(number)]))]))
     }
 
     /// The bytes with a few of them changed, taken out, or doubled.

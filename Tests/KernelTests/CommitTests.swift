@@ -102,6 +102,77 @@ import Values
         #expect(circuit.cable.patches.isEmpty)
     }
 
+    @Test func `a commit meets a conflict when a region that it only read has changed`() throws {
+        let (house, circuit, visit) = try working()
+        let read = { (base: UInt64) in Operation.Offer(region: "letter", base: base, patch: nil) }
+        circuit.commit(visit, 1, [.replace("number", base: 0, .int(1)), read(0)])
+        circuit.commit(visit, 2, [.replace("letter", base: 0, .text("b"))])
+        circuit.commit(visit, 3, [.replace("number", base: 1, .int(2)), read(0)])
+        #expect(circuit.heard() == ["1 committed", "2 committed", "3 conflict"])
+        #expect(house.hub.value(ofRegion: "number") == .int(1))
+        circuit.commit(visit, 3, [.replace("number", base: 1, .int(2)), read(2)])
+        #expect(circuit.heard() == ["3 committed"])
+        #expect(circuit.cable.patches.last?.changes.map(\.region) == ["number"])
+        // Whoever only writes the other region is not held up by it.
+        circuit.commit(visit, 4, [.replace("letter", base: 2, .text("c"))])
+        #expect(circuit.heard() == ["4 committed"])
+    }
+
+    @Test func `a region is read in a commit where reading is granted`() throws {
+        let (house, circuit, visit) = try working()
+        let read = { Operation.Offer(region: $0, base: 0, patch: nil) }
+        circuit.commit(visit, 1, [.replace("number", base: 0, .int(1)), read("log")])
+        circuit.commit(visit, 2, [.replace("number", base: 1, .int(2)), read("Kernel.Errors")])
+        circuit.commit(visit, 3, [read("log")])
+        #expect(circuit.heard() == ["1 committed", "2 ! denied", "3 committed"])
+        #expect(house.hub.counter == 1, "reading alone makes no revision")
+    }
+
+    @Test func `a repeat is told the values of the regions that were read, too`() throws {
+        let (house, old, visit) = try working()
+        old.commit(
+            visit, 1,
+            [.replace("number", base: 0, .int(5)), .init(region: "log", base: 0, patch: nil)])
+        old.die()
+        let new = try house.circuit()
+        let repeated = try new.take("Circuit.work")
+        // The same regions, but both written: another commit.
+        new.commit(
+            repeated, 1,
+            [.replace("number", base: 1, .int(6)), .init(region: "log", base: 0, patch: nil)])
+        new.parked(repeated)
+        guard case .committed(_, let values) = new.cable.answers.first?.answer else {
+            Issue.record("the commit was not repeated")
+            return
+        }
+        #expect(values == [.int(0), .array([])])
+    }
+
+    @Test func `a region that readers would not accept is refused at the commit`() throws {
+        var limits = HubLimits()
+        limits.regionBytes = 1_000
+        let house = try TestHouse(limits)
+        let circuit = try house.circuit()
+        house.client.call("Circuit.work")
+        let visit = try circuit.take("Circuit.work")
+        let text = { Value.text(String(repeating: "x", count: $0)) }
+        circuit.commit(visit, 1, [.replace("number", base: 0, .array([text(900)]))])
+        let grow = { (base: UInt64) in
+            Operation.Offer(
+                region: "number", base: base, patch: Patch([.add(["-"], text(200))]))
+        }
+        circuit.commit(visit, 2, [grow(1)])
+        #expect(circuit.heard() == ["1 committed", "2 ! tooLarge"])
+        // What is taken away makes room again, and so does what a copy would not fit into.
+        circuit.commit(visit, 3, [.replace("number", base: 1, .array([text(400)]))])
+        circuit.commit(visit, 4, [grow(2)])
+        let copy = Operation.Offer(
+            region: "number", base: 3, patch: Patch([.copy(from: ["0"], to: ["-"])]))
+        circuit.commit(visit, 5, [copy])
+        #expect(circuit.heard() == ["3 committed", "4 committed", "5 ! tooLarge"])
+        #expect(house.hub.counter == 3)
+    }
+
     @Test func `a repeated commit is made once and is told the values that it was made on`() throws
     {
         let (house, old, visit) = try working()

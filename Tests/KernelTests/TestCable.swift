@@ -35,6 +35,9 @@ final class TestCable: Cable {
     var accepted: [UInt64] = []
     var snapshots: [(region: String, revision: Revision, value: Value)] = []
     var patches: [(revision: Revision, changes: [RegionChange])] = []
+    var updates: [Update] = []
+    /// How many whole values and changes each announcement said to be one.
+    var together: [Int] = []
 
     func visit(_ order: borrowing VisitOrder) {
         visits.append(
@@ -65,8 +68,13 @@ final class TestCable: Cable {
         snapshots.append((region, revision, value))
     }
 
-    func patch(at revision: Revision, _ changes: [RegionChange]) {
-        patches.append((revision, changes))
+    func patch(_ update: Update) {
+        patches.append((update.revision, update.changes))
+        updates.append(update)
+    }
+
+    func together(_ count: Int) {
+        together.append(count)
     }
 }
 

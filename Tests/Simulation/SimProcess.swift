@@ -131,9 +131,11 @@ final class SimProcess: Cable {
         mirror[region] = (revision.counter, value)
     }
 
-    func patch(at revision: Revision, _ changes: [RegionChange]) {
-        inbox.append(.patch(revision.counter, changes))
+    func patch(_ update: Update) {
+        inbox.append(.patch(update.revision.counter, update.changes))
     }
+
+    func together(_ count: Int) {}
 
     func reply(call: UInt64, _ result: Result<[UInt8], KernelError>) {}
     func accepted(call: UInt64) {}

@@ -219,5 +219,6 @@ final class SimClient: Cable {
     func answer(visit: UInt64, tag: UInt64, _ answer: Answer) {}
     func accepted(call: UInt64) {}
     func snapshot(region: String, at revision: Revision, _ value: Value) {}
-    func patch(at revision: Revision, _ changes: [RegionChange]) {}
+    func patch(_ update: Update) {}
+    func together(_ count: Int) {}
 }

@@ -14,7 +14,7 @@ struct GoldenVector: Sendable, CustomTestStringConvertible {
     var testDescription: String { name }
 
     /// How many vectors stand in `messages.json`: a folder that is not found must not pass.
-    static let expected = 71
+    static let expected = 80
 
     static let messages: [GoldenVector] = read("messages.json")
 
@@ -85,6 +85,10 @@ extension CBORWriter {
         case .cancel(let id): cancel(id: id)
         case .follow(let id, let region): follow(id: id, region: region)
         case .unfollow(let region): unfollow(region: region)
+        case .resume(let id, let known): resume(id: id, known)
+        case .check(let id, let region): check(id: id, region: region)
+        case .mismatch(let region, let epoch, let counter):
+            mismatch(region: region, epoch: epoch, counter: counter)
         case .ready: ready()
         case .returned(let visit, let verb): returned(visit: visit, verb)
         case .askCall(let visit, let tag, let symbol, let deadline, let payload):
@@ -119,6 +123,9 @@ extension CBORWriter {
         case .snapshot(let part): snapshot(part)
         case .patch(let epoch, let counter, let changes):
             patch(epoch: epoch, counter: counter, changes)
+        case .together(let count): together(count)
+        case .digest(let region, let epoch, let counter, let digest):
+            self.digest(region: region, epoch: epoch, counter: counter, digest)
         case .drain: drain()
         case .ping(let number): ping(number)
         case .pong(let number): pong(number)

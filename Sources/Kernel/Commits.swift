@@ -1,0 +1,135 @@
+import Control
+import Values
+
+/// Commits: what a visit changes, made on values that it has seen.
+///
+/// A commit names the regions that it writes and those that it has only read, each with the
+/// revision at which it saw them. It is made when all of them are still there, and then as one
+/// revision and one atomic change; otherwise nothing is changed and it is offered again.
+extension Hub {
+    enum CommitResult {
+        case made(revision: UInt64, before: [Value])
+        case conflict
+        case refused(KernelError)
+    }
+
+    /// One region of a commit that is being made.
+    struct Change {
+        let slot: RegionSlot
+        /// The value before.
+        let before: Value
+        let patch: Patch
+    }
+
+    /// Applies the patches of all regions at one revision, or none of them.
+    func commit(
+        _ offers: [Operation.Offer], by peer: Peer, _ author: History.Author
+    ) -> CommitResult {
+        guard Set(offers.map(\.region)).count == offers.count else {
+            return .refused(KernelError(.malformed, "a commit names each region once"))
+        }
+        var before: [Value] = []
+        var plans: [Plan] = []
+        for offer in offers {
+            let slot: RegionSlot
+            switch granted(offer, peer) {
+            case .success(let found): slot = found
+            case .failure(let error): return .refused(error)
+            }
+            guard slot.counter == offer.base else { return .conflict }
+            before.append(slot.value)
+            guard let patch = offer.patch else { continue }
+            switch plan(slot, patch) {
+            case .success(let plan): plans.append(plan)
+            case .failure(let error): return .refused(error)
+            }
+        }
+        guard plans.contains(where: { !$0.patch.isEmpty }) else {
+            return .made(revision: counter, before: before)
+        }
+        counter += 1
+        var changes: [Change] = []
+        for plan in plans {
+            let slot = plan.slot
+            changes.append(Change(slot: slot, before: slot.value, patch: plan.patch))
+            let entry = History.Entry(
+                from: slot.counter, to: counter, patch: plan.patch, undo: plan.undo, wall: wall,
+                author: author)
+            slot.change(to: plan.next, size: plan.size, entry, limits: limits)
+        }
+        tell(changes, at: counter)
+        return .made(revision: counter, before: before)
+    }
+
+    private struct Plan {
+        let slot: RegionSlot
+        let next: Value
+        let size: Int
+        let patch: Patch
+        let undo: Patch
+    }
+
+    /// The region of an offer, if the peer may write it, or read it where it only reads.
+    private func granted(
+        _ offer: Operation.Offer, _ peer: Peer
+    ) -> Result<RegionSlot, KernelError> {
+        guard let slot = regions[offer.region] else {
+            return .failure(
+                KernelError(.unbound, "no manifest declares the region \(offer.region)"))
+        }
+        let reads = offer.patch == nil
+        let isGranted =
+            reads
+            ? peer.device?.reads.contains(slot.name) == true
+            : !slot.owned && peer.device?.writes.contains(slot.name) == true
+        guard isGranted else {
+            return .failure(
+                KernelError(
+                    .denied,
+                    "the manifest of \(peer.name) does not grant "
+                        + "\(reads ? "reading" : "writing") \(slot.name)"))
+        }
+        return .success(slot)
+    }
+
+    private func plan(_ slot: RegionSlot, _ patch: Patch) -> Result<Plan, KernelError> {
+        let next: Value
+        let undo: Patch
+        do {
+            (next, undo) = try patch.applying(to: slot.value)
+        } catch {
+            return .failure(
+                KernelError(.malformed, "the patch of \(slot.name) does not apply: \(error)"))
+        }
+        // What a patch adds is counted, what it takes away is not: most commits then cost nothing
+        // here, and none is refused for it.
+        var size = slot.size + patch.addedSize
+        if size > limits.regionBytes || patch.copies { size = next.encodedSize }
+        guard size <= limits.regionBytes else {
+            return .failure(
+                KernelError(
+                    .tooLarge,
+                    "the commit would make \(slot.name) \(size) bytes large; the limit of a region "
+                        + "is \(limits.regionBytes)", outcome: .none))
+        }
+        return .success(Plan(slot: slot, next: next, size: size, patch: patch, undo: undo))
+    }
+}
+
+extension Patch {
+    /// At least the bytes that the value grows by; `copies` aside.
+    fileprivate var addedSize: Int {
+        operations.reduce(0) { sum, operation in
+            switch operation {
+            case .add(let path, let value), .replace(let path, let value):
+                sum + 18 + (path.tokens.last?.utf8.count ?? 0) + value.encodedSize
+            case .move(_, let path): sum + 18 + (path.tokens.last?.utf8.count ?? 0)
+            case .remove, .copy, .test: sum
+            }
+        }
+    }
+
+    fileprivate var copies: Bool {
+        operations.contains { if case .copy = $0 { true } else { false } }
+    }
+}

@@ -1,0 +1,196 @@
+import DeviceKit
+import Glibc
+import Testing
+
+/// The ledger and who writes it.
+struct Ledger {
+    let instance: Instance
+
+    private static let declared: [String: Value] = [
+        "writes": ["ZooLeft", "ZooRight", "ZooState"],
+        "regions": [
+            ["name": "ZooLeft", "initial": ["n": 0]], ["name": "ZooRight", "initial": ["n": 0]],
+            ["name": "ZooState", "initial": ["text": "", "count": 0]],
+        ],
+    ]
+
+    static let zoo = [
+        Animal(name: "zoo", answers: ["shift", "count", "fill"], more: declared)
+    ]
+
+    init(_ instance: Instance) {
+        self.instance = instance
+    }
+
+    /// Several clients at once, each of which asks for so many changes, in pieces that a stage may
+    /// record.
+    func write(_ symbol: String, clients: Int, each: Int) throws {
+        var left = [Int](repeating: each, count: clients)
+        while left.contains(where: { $0 > 0 }) {
+            let calls = try left.filter { $0 > 0 }.map { count in
+                try instance.start(
+                    ["call", symbol, "\(min(500, count))", "--deadline", "200000"])
+            }
+            for call in calls {
+                let outcome = try call.finish(within: 200)
+                guard outcome.succeeded else { throw Failure("\(symbol): \(outcome)") }
+            }
+            left = left.map { max(0, $0 - 500) }
+        }
+    }
+
+    func value(_ region: String) throws -> Value {
+        try instance.json("buffer", region)["value"] ?? .null
+    }
+}
+
+/// Clients in a process of their own; see the zoo's `Crowd`.
+final class Crowd {
+    let command: Command
+
+    init(_ instance: Instance, _ words: String...) throws {
+        let command = try instance.start(program: Programs.zoo, words)
+        self.command = command
+        try Wait.until("the followers are there", within: 120) {
+            command.printed.hasPrefix("ready\n")
+        }
+    }
+
+    /// What it has seen.
+    func end(within seconds: Double = 120) throws -> [String: Int64] {
+        command.send(SIGTERM)
+        let outcome = try command.finish(within: seconds)
+        guard outcome.succeeded, let line = outcome.out.split(separator: "\n").last,
+            let map = try Value.parse(json: String(line)).map
+        else { throw Failure("\(outcome)") }
+        return Dictionary(uniqueKeysWithValues: map.map { ($0.key, $0.value.int ?? -1) })
+    }
+}
+
+extension EndToEnd {
+    /// Regions as their writers and followers see them. The full numbers are in `Endurance`.
+    @Suite struct Subscriptions {
+        @Test func `eight writers lose no increment and break no invariant`() throws {
+            try writers(each: 500)
+        }
+
+        @Test func `a stopped and a slow follower cost the others nothing`() throws {
+            try crowd(100, commits: 100)
+        }
+
+        @Test func `who loses its connection goes on where it was`() throws {
+            try stumble(falls: 100, kernels: 2)
+        }
+
+        @Test func `a part of a region is watched, and a commit that changes nothing is not seen`()
+            throws
+        {
+            try Instance.with(zoo: Ledger.zoo, reference: false) { instance in
+                let watch = try Watch(instance, "ZooState#/count")
+                try watch.wait(for: "the part") { $0 == [0] }
+                #expect(try instance.run("call", "Zoo.count", "3").out == "3\n")
+                try watch.wait(for: "its changes") { $0 == [3] }
+                #expect(watch.lines.count == 4)
+                #expect(try instance.run("call", "Zoo.shift", "5").succeeded)
+                #expect(try instance.run("call", "Zoo.count", "1").succeeded)
+                try watch.wait(for: "its own change alone") { $0 == [4] }
+                #expect(watch.lines.count == 5)
+                let refused = try instance.run("buffer", "ZooState#count")
+                #expect(refused.status != 0 && refused.err.contains("pointer"), "\(refused)")
+            }
+        }
+    }
+}
+
+extension EndToEnd.Subscriptions {
+    func writers(each: Int) throws {
+        try Instance.with(zoo: Ledger.zoo, reference: false) { instance in
+            let ledger = Ledger(instance)
+            let crowd = try Crowd(instance, "crowd", "3")
+            try ledger.write("Zoo.count", clients: 8, each: each)
+            try ledger.write("Zoo.shift", clients: 8, each: each)
+            let total = Int64(8 * each)
+            #expect(try ledger.value("ZooState")["count"]?.int == total)
+            #expect(try ledger.value("ZooLeft")["n"]?.int == total)
+            #expect(try ledger.value("ZooRight")["n"]?.int == -total)
+            let seen = try crowd.end()
+            #expect(seen["broken"] == 0 && seen["differing"] == 0, "\(seen)")
+            #expect(seen["revisions"] == 1, "\(seen)")
+        }
+    }
+
+    func crowd(_ count: Int, commits: Int) throws {
+        try Instance.with(zoo: Ledger.zoo, reference: false) { instance in
+            let ledger = Ledger(instance)
+            let crowd = try Crowd(instance, "crowd", "\(count)")
+            let frozen = try Watch(instance, "ZooState")
+            try frozen.next(until: Clock.now + 10)
+            let slow = try Sipper(instance, "ZooState")
+            let reader = try Watch(instance, "ZooState")
+            try reader.next(until: Clock.now + 10)
+            frozen.command.send(SIGSTOP)
+            let resident = Proc.resident(instance.kernel)
+            // 20 MB go by, more than what waits for a follower at most.
+            for round in 1...20 {
+                #expect(try instance.run("call", "Zoo.fill", "1000000").out == "\(round)\n")
+                slow.sip()
+                try reader.wait(for: "each fill") { $0["count"]?.int == Int64(round) }
+            }
+            try ledger.write("Zoo.shift", clients: 1, each: commits)
+            let grown = Proc.resident(instance.kernel) - resident
+            // Twice what may wait for one of them, and the past of a region.
+            #expect(grown < 56 << 10, "\(grown) KiB")
+            #expect(reader.lines.count == 21, "who reads is sent each change")
+            frozen.command.send(SIGCONT)
+            try frozen.wait(for: "the newest", within: 60) { $0["count"]?.int == 20 }
+            #expect(frozen.value == reader.value)
+            let seen = try crowd.end(within: 300)
+            #expect(seen["broken"] == 0 && seen["differing"] == 0, "\(seen)")
+            #expect(seen["resynced"] == 0 && seen["revisions"] == 1, "\(seen)")
+            #expect(seen["least"] == seen["most"], "\(seen)")
+            #expect(seen["least"] == Int64(2 + 2 * commits), "\(seen)")
+        }
+    }
+
+    func stumble(falls: Int, kernels: Int) throws {
+        try Instance.with(zoo: Ledger.zoo, reference: false) { instance in
+            let stumbler = try Crowd(instance, "stumble", "3")
+            let step = max(10, falls / (kernels + 1) / 10 * 10)
+            for life in 0...kernels {
+                let goal = life == kernels ? falls : step * (life + 1)
+                while !stumbler.command.printed.contains("fell \(goal)\n") {
+                    try Ledger(instance).write("Zoo.shift", clients: 4, each: 50)
+                }
+                guard life < kernels else { break }
+                kill(instance.kernel, SIGKILL)
+                try instance.up()
+            }
+            let seen = try stumbler.end()
+            #expect(seen["broken"] == 0 && seen["differing"] == 0, "\(seen)")
+            #expect(seen["epochs"] == Int64(kernels + 1), "\(seen)")
+            #expect(seen["falls"] ?? 0 >= Int64(falls), "\(seen)")
+            // Two at first and two for each new kernel; most of the rest is resumed by changes.
+            #expect(seen["wholes"] ?? .max < Int64(falls), "\(seen)")
+        }
+    }
+}
+
+/// A follower that reads a few bytes now and then.
+private final class Sipper {
+    private let stranger: Stranger
+
+    init(_ instance: Instance, _ region: String) throws {
+        stranger = try Stranger(instance)
+        // hello of a client, and follow.
+        let name = Array(region.utf8)
+        let hello: [UInt8] =
+            [0x83, 0x01, 0x00, 0xA3, 0x64] + Array("name".utf8) + [0x63] + Array("sip".utf8)
+            + [0x64] + Array("wire".utf8) + [0x01, 0x65] + Array("build".utf8) + [0x61, 0x30]
+        let follow: [UInt8] = [0x84, 0x0D, 0x00, 0x01, 0x60 + UInt8(name.count)] + name
+        for body in [hello, follow] { stranger.send([0, 0, 0, UInt8(body.count)] + body) }
+    }
+
+    func sip() {
+        _ = stranger.heard(within: 0.01)
+    }
+}
