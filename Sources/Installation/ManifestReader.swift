@@ -133,6 +133,18 @@ struct ManifestReader {
         return limits
     }
 
+    func instances(_ value: Value?, _ role: Manifest.Role) throws(ManifestError) -> Int {
+        guard let value else { return 1 }
+        guard let number = value.int, number >= 1, number <= MostLimits.instances else {
+            throw wrong("instances", "a whole number from 1 to \(MostLimits.instances)", value)
+        }
+        guard role == .device || number == 1 else {
+            throw ManifestError(
+                file: file, what: "instances: a \(role.rawValue) is started by the user, one by one")
+        }
+        return Int(number)
+    }
+
     /// - Parameter least: with less no process can work.
     private func count(
         _ value: Value?, _ key: String, least: Int64 = 0
