@@ -47,7 +47,9 @@ final class Door {
         guard descriptors >= need else {
             throw StartError(
                 description: "the limit of \(descriptors) open files is too small for \(devices) "
-                    + "devices with \(seats) processes, which need \(need); raise it with `ulimit -Hn \(need)` or more")
+                    + "devices with \(seats) processes, which need \(need); raise it with "
+                    + "`ulimit -Hn \(need)` or more"
+            )
         }
         room = min(HouseLimits.clients, descriptors - reserve)
     }

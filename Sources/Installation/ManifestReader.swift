@@ -140,7 +140,8 @@ struct ManifestReader {
         }
         guard role == .device || number == 1 else {
             throw ManifestError(
-                file: file, what: "instances: a \(role.rawValue) is started by the user, one by one")
+                file: file, what: "instances: a \(role.rawValue) is started by the user, one by one"
+            )
         }
         return Int(number)
     }

@@ -31,7 +31,7 @@ extension Hub {
         for generation in device.elders {
             guard let old = generation.process(in: peer.seat), !old.isLeaving else { continue }
             old.isLeaving = true
-            if generation.flows == 0 { tellEmptied(old) }
+            if generation.flows == 0 { dismiss(generation, device) }
         }
         device.findSole()
         for old in serving.peers where serving !== device.serving && !old.isLeaving {
@@ -46,6 +46,18 @@ extension Hub {
         old.flows = flows.count { $0.isRoot && $0.root > first }
         device.elders.append(old)
         countElders()
+    }
+
+    /// Nothing is left to finish: who has lost its seat may go, and is given nothing any more.
+    private func dismiss(_ old: Generation, _ device: DeviceSlot) {
+        for peer in old.peers where peer.isLeaving {
+            old.remove(peer)
+            tellEmptied(peer)
+        }
+        guard old.peers.isEmpty else { return }
+        device.elders.removeAll { $0 === old }
+        countElders()
+        device.findSole()
     }
 
     /// Its equals go on with its flows: it only finishes the visits that it holds.
@@ -95,8 +107,7 @@ extension Hub {
         for device in devices.values {
             guard let old = device.elders.first(where: { flow.root <= $0.last }) else { continue }
             old.flows -= 1
-            guard old.flows == 0 else { continue }
-            for peer in old.peers where peer.isLeaving { tellEmptied(peer) }
+            if old.flows == 0 { dismiss(old, device) }
         }
     }
 

@@ -66,7 +66,7 @@ struct Operating {
         let found = try await changes.first(by: deadline) { () throws -> [Value]? in
             if let lost { throw lost }
             let rows = rows
-            let pending = try rows.filter { try !isWanted($0, before) }
+            let pending = try rows.filter { try isWanted($0, before) == false }
             return rows.isEmpty || !pending.isEmpty ? nil : rows
         }
         if let found { return found }

@@ -135,7 +135,8 @@ enum SystemFindings {
         let need = UInt64(DescriptorLimits.need(devices: devices.count, seats: seats))
         guard limit.hard >= need else {
             return .fail(
-                .limits, "\(what); a kernel with \(devices.count) devices and \(seats) "
+                .limits,
+                "\(what); a kernel with \(devices.count) devices and \(seats) "
                     + "processes of them needs \(need)",
                 "raise it: `ulimit -Hn \(need)` or more")
         }

@@ -61,7 +61,8 @@ package struct DeviceSpec: Sendable, Equatable {
 
     var profile: DeviceProfile {
         DeviceProfile(
-            name: name, device: SeatName.device(of: name), restart: restart, startLimit: startLimit, drain: drain, term: term)
+            name: name, device: SeatName.device(of: name), restart: restart, startLimit: startLimit,
+            drain: drain, term: term)
     }
 }
 
