@@ -91,8 +91,9 @@ extension PolicyDevice {
 
     var isSwapping: Bool { index(.heir) != nil || index(.elder) != nil }
 
+    /// A process of it is not ready yet. One whose cable has closed is until its death is known.
     var isStarting: Bool {
-        processes.contains { $0.role != .cell && $0.phase == .starting }
+        processes.contains { $0.role != .cell && !$0.wasReady }
     }
 
     /// Two builds that announce something else at each start do not swap each other for ever.

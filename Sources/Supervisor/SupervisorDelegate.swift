@@ -8,8 +8,8 @@ package enum LogStream: String, Sendable {
     case kernel
 }
 
-/// Whoever routes messages for the devices, each by the name of its seat. Calls come in the order in
-/// which things happen; a call of the supervisor from inside of one takes effect after it.
+/// Whoever routes messages for the devices, each by the name of its seat. Calls come in the order
+/// in which things happen; a call of the supervisor from inside of one takes effect after it.
 @LoopActor
 package protocol SupervisorDelegate: AnyObject {
     /// A process runs; `cable` is the kernel's end of its socket pair. A cell gets one visit.

@@ -60,6 +60,14 @@ import Testing
                     load: ProcessLoad()))
         }
 
+        /// A tick a second.
+        mutating func wait(_ seconds: Int) {
+            for _ in 0..<seconds {
+                now += 1
+                handle(.tick([]))
+            }
+        }
+
         mutating func boot() {
             handle(.boot)
             for name in ["d/1", "d/2", "other"] { ready(name, 1) }
@@ -121,8 +129,7 @@ import Testing
     @Test mutating func `the budget of a seat is its own`() {
         for round in 1...5 {
             world.die("d/1", round, ExitReason(code: 3))
-            world.now += 40
-            world.handle(.tick([]))
+            world.wait(9)
         }
         let deaths = world.look()
         #expect(deaths.contains("refuse d/1 failed"))
@@ -166,10 +173,11 @@ import Testing
 
     @Test mutating func `what does not start in one seat is not tried in the next`() {
         world.handle(.swap("d"))
+        world.handle(.cableClosed(device: "d/1", incarnation: 2))
+        #expect(world.look() == ["spawn d/1#2"], "it may still be dying")
         world.die("d/1", 2, ExitReason(code: 3))
-        #expect(world.look() == ["spawn d/1#2", "swap failed d/1"])
-        world.now += 60
-        world.handle(.tick([]))
+        #expect(world.look() == ["swap failed d/1"])
+        world.wait(5)
         #expect(world.look().isEmpty)
     }
 
@@ -206,25 +214,16 @@ import Testing
         _ = world.look()
         world.handle(.outdated(device: "d/2", incarnation: 2))
         #expect(world.look().isEmpty)
-        for _ in 0..<5 {
-            world.now += 1
-            world.handle(.tick([]))
-        }
+        world.wait(5)
         #expect(world.look().isEmpty)
-        for _ in 0..<6 {
-            world.now += 1
-            world.handle(.tick([]))
-        }
+        world.wait(6)
         #expect(world.look() == ["spawn d/2#3"])
     }
 
     @Test mutating func `a shutdown forgets the swaps that were to come`() {
         world.handle(.swap("d"))
         world.handle(.shutdown)
-        for _ in 0..<20 {
-            world.now += 1
-            world.handle(.tick([]))
-        }
+        world.wait(20)
         #expect(world.look().filter { $0.hasPrefix("spawn") } == ["spawn d/1#2"])
     }
 }
