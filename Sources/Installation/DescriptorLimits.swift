@@ -7,7 +7,7 @@ package enum DescriptorLimits {
     package static let processes = 6
     /// Processes of each further seat of a device: the one that serves and its successor.
     package static let seat = 2
-    /// The log file of one device, and the next one while it is rotated.
+    /// The log file of one seat, and the next one while it is rotated.
     package static let log = 2
     /// A launch on top of what it leaves: the ends that the child gets, twice.
     package static let launch = 16
