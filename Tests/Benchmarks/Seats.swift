@@ -48,8 +48,8 @@ enum Seats {
         }
         ratios.sort()
         print(
-            "instances: \(Toil.instances), a handler of \(milliseconds) ms: busy time over wall "
-                + "time, median of \(ratios.count): \(two(ratios[ratios.count / 2])) (at least 1.60)")
+            "instances: \(Toil.instances), a handler of \(milliseconds) ms: busy time over wall time, "
+                + "median of \(ratios.count): \(two(ratios[ratios.count / 2])) (at least 1.60)")
     }
 
     private static func measure(_ kernel: Kernel) async throws -> Double {
