@@ -206,12 +206,15 @@ private struct PatchEditor {
         guard let token = tokens.first else { return try body(&value) }
         switch value {
         case .map(var members):
-            guard let index = members.index(forKey: token) else {
-                throw PatchError(.notFound, at: path, "there is no \"\(token)\"")
-            }
             value = .null
             defer { value = .map(members) }
-            return try descend(&members.values[index], path, tokens.dropFirst(), body)
+            let result = try members.edit(token) { member throws(PatchError) in
+                try descend(&member, path, tokens.dropFirst(), body)
+            }
+            guard let result else {
+                throw PatchError(.notFound, at: path, "there is no \"\(token)\"")
+            }
+            return result
         case .array(var items):
             let index = try index(token, below: items.count, at: path)
             value = .null

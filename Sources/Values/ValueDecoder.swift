@@ -184,9 +184,9 @@ extension ValueSource {
 
 private struct KeyedSource<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let source: ValueSource
-    let members: [String: Value]
+    let members: Value.Members
     var codingPath: [any CodingKey] { source.codingPath }
-    var allKeys: [Key] { members.keys.sorted { $0.precedesInBytes($1) }.compactMap(Key.init) }
+    var allKeys: [Key] { members.keys.compactMap(Key.init) }
 
     func contains(_ key: Key) -> Bool { members[key.stringValue] != nil }
 
