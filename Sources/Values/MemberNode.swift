@@ -186,4 +186,3 @@ extension MemberNode {
         children.insert(half, at: left + 1)
     }
 }
-
