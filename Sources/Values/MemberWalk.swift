@@ -61,6 +61,9 @@ struct MemberWalk {
     init(from old: MemberNode, to new: MemberNode) {
         left = Side(old)
         right = Side(new)
+        guard old.isIdentical(to: new) else { return }
+        left.end()
+        right.end()
     }
 
     mutating func next() -> Step? {
@@ -97,33 +100,30 @@ struct MemberWalk {
         }
     }
 
-    /// A place in one tree.
+    /// A place in one tree: before an entry of a node. Nothing is allocated for a tree of one leaf.
     private struct Side {
-        private var levels: [(node: MemberNode, next: Int)]
+        private var node: MemberNode
+        private var next = 0
+        private var above: [(node: MemberNode, next: Int)] = []
         /// Of what stands next: 0 for a member, 1 for a leaf, nil at the end.
         private(set) var height: Int?
 
         init(_ root: MemberNode) {
-            // A branch above the root lets the root be stepped over like any other node.
-            levels = [(MemberNode(children: [MemberNode.Child(root, from: "")]), 0)]
-            var node = root
-            var height = 1
-            while !node.isLeaf {
-                node = node.children[0].node
+            node = root
+            var (node, height) = (root, 0)
+            while let first = node.children.first {
+                node = first.node
                 height += 1
             }
             self.height = height
+            leave()
         }
 
-        var member: Value.Members.Element {
-            levels[levels.count - 1].node.members[levels[levels.count - 1].next]
-        }
+        var member: Value.Members.Element { node.members[next] }
 
-        private var node: MemberNode {
-            levels[levels.count - 1].node.children[levels[levels.count - 1].next].node
+        func isBeforeSameNode(as other: Side) -> Bool {
+            node.children[next].node.isIdentical(to: other.node.children[other.next].node)
         }
-
-        func isBeforeSameNode(as other: Side) -> Bool { node.isIdentical(to: other.node) }
 
         mutating func take(_ step: (Value.Members.Element) -> Step) -> Step {
             defer { skip() }
@@ -131,23 +131,32 @@ struct MemberWalk {
         }
 
         mutating func enter() {
-            let node = node
-            levels[levels.count - 1].next += 1
-            levels.append((node, 0))
-            height = (height ?? 1) - 1
+            above.append((node, next + 1))
+            node = node.children[next].node
+            next = 0
+            height = height.map { $0 - 1 }
             leave()
         }
 
         mutating func skip() {
-            levels[levels.count - 1].next += 1
+            next += 1
             leave()
+        }
+
+        mutating func end() {
+            above = []
+            height = nil
         }
 
         /// Leaves every node that has come to its end.
         private mutating func leave() {
-            while let (node, next) = levels.last, next >= node.members.count + node.children.count {
-                levels.removeLast()
-                height = levels.isEmpty ? nil : (height ?? 0) + 1
+            while next >= node.members.count + node.children.count {
+                guard let up = above.popLast() else {
+                    height = nil
+                    return
+                }
+                (node, next) = up
+                height = height.map { $0 + 1 }
             }
         }
     }

@@ -75,6 +75,17 @@ extension Value.Members {
         return old
     }
 
+    /// These members and others; of a key that stands in both, what `combine` makes of the two values.
+    public func merging(
+        _ other: Value.Members, uniquingKeysWith combine: (Value, Value) throws -> Value
+    ) rethrows -> Value.Members {
+        var all = self
+        for (key, value) in other {
+            all[key] = try all[key].map { try combine($0, value) } ?? value
+        }
+        return all
+    }
+
     /// Changes a member where it stands.
     ///
     /// - Returns: what `change` returns; nil where there is no such member.

@@ -33,11 +33,16 @@ struct OtherImplementationTests {
         let patch: Patch
         let inverse: Patch
 
-        /// Nil where the JSON of a map is wrapped: then pointers into the JSON are others.
+        /// Nil where the JSON of a map is wrapped, for then pointers into the JSON are others, and
+        /// where a member `-` is replaced, which the package refuses.
         init?(_ old: Value, _ new: Value) throws {
             (self.old, self.new) = (old, new)
             patch = Patch.difference(from: old, to: new)
             inverse = try patch.inverse(on: old)
+            for case .replace(let path, _) in patch.operations + inverse.operations
+            where path.tokens.last == "-" {
+                return nil
+            }
             if line.contains("\"$map\"") { return nil }
         }
 
