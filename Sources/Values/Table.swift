@@ -96,7 +96,11 @@ extension Table {
 
     private static func row(_ value: Value, _ key: String) throws -> Row {
         do {
-            return try ValueDecoder().decode(Row.self, from: value)
+            let row = try ValueDecoder().decode(Row.self, from: value)
+            guard row.id.rowKey == key else {
+                throw CodingError(.refused, expected: "a row of this id", found: row.id.rowKey)
+            }
+            return row
         } catch {
             throw CodingError.within([], CoderKey.member(key), error)
         }
@@ -203,13 +207,18 @@ extension Table: Codable {
         try container.encode(Value.map(members))
     }
 
-    /// Reads a map; a ``ValueDecoder`` gives it as it is, and no row is looked at.
+    /// Reads a map. A ``ValueDecoder`` gives it as it is, and no row is looked at; any other coder
+    /// knows what the rows are of their type alone, and decodes all of them.
     public init(from decoder: any Decoder) throws {
-        let container = try decoder.singleValueContainer()
-        let value = try container.decode(Value.self)
-        guard case .map(let members) = value else {
-            throw CodingError(.mismatch, expected: "a map of rows", found: value.kind)
+        guard let source = decoder as? ValueSource else {
+            let rows = try decoder.singleValueContainer().decode([String: Row].self)
+            try self.init(rows.values)
+            return
         }
+        guard case .map(let members) = source.value else {
+            throw CodingError(.mismatch, expected: "a map of rows", found: source.value.kind)
+        }
+        self.init()
         self.members = members
     }
 }

@@ -23,7 +23,7 @@ public struct ValueDecoder: Sendable {
 }
 
 /// One value on the way into a type.
-private struct ValueSource: Decoder {
+struct ValueSource: Decoder {
     let value: Value
     let depth: Int
     /// The way from the value whose `init(from:)` runs to this place; empty but in nested

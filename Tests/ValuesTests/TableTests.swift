@@ -121,10 +121,33 @@ struct TableTests {
         library.photos.remove(1)
         #expect(try library.photos.rows.map(\.id) == [2])
 
+        let other: Value = ["1": ["id": 2, "name": "b", "rating": 0]]
+        let misplaced = try ValueDecoder().decode(Table<Photo>.self, from: other)
+        let refused = #expect(throws: CodingError.self) { try misplaced[1] }
+        #expect(refused?.code == .refused)
+
         let wrong = #expect(throws: CodingError.self) {
             try ValueDecoder().decode(Library.self, from: ["title": "x", "photos": [1]])
         }
         #expect(wrong?.path == ["photos"])
+    }
+
+    @Test func `another coder knows the rows by their type`() throws {
+        struct Event: Identifiable, Codable, Sendable, Equatable {
+            var id: UUID
+            var at: Date
+            var bytes: [UInt8]
+        }
+        let uuid = UUIDBytes(high: 0x1b4e_28ba_2fa1_11d2, low: 0x883f_0016_d3cc_a427)
+        let event = Event(id: UUID(uuid), at: Date(milliseconds: 1500), bytes: [1, 2])
+        let table = try Table([event])
+        let data = try JSONEncoder().encode(table)
+        let read = try JSONDecoder().decode(Table<Event>.self, from: data)
+        #expect(try read.rows == [event])
+        #expect(read == table)
+        #expect(throws: DecodingError.self) {
+            try JSONDecoder().decode(Table<Event>.self, from: Data("[1]".utf8))
+        }
     }
 
     struct Failure: Error {}
