@@ -1,4 +1,5 @@
 import DeviceKit
+import Glibc
 
 /// The two timed loops: one call after the other, and a window of calls in flight.
 @LoopActor
@@ -30,6 +31,8 @@ enum Loops {
         var processorSecondsPer100k: Double
     }
 
+    /// In the middle of the timed loop the device is killed; a call that does not end well ends
+    /// the measurement.
     static func windowed(
         _ instance: Instance, bytes: Int, window: Int, nanoseconds: UInt64, warmUp: UInt64
     ) async throws -> Throughput {
@@ -38,13 +41,20 @@ enum Loops {
             count.spawn { try await work(instance.kernel, bytes, UInt64(worker), count) }
         }
         try await Program.pause(milliseconds: max(1, warmUp / 1_000_000))
+        let half = max(1, nanoseconds / 2_000_000)
         let begun = (count: count.value, time: Bench.now, cpu: instance.processorTime)
-        try await Program.pause(milliseconds: max(1, nanoseconds / 1_000_000))
+        try await Program.pause(milliseconds: half)
+        let killed = (pid: instance.devicePID, cpu: instance.deviceTime)
+        kill(killed.pid, SIGKILL)
+        try await Program.pause(milliseconds: half)
         let done = Double(count.value - begun.count)
         let seconds = Double(Bench.now - begun.time) / 1e9
-        let cpu = instance.processorTime - begun.cpu
+        // The dead process no longer says what it took.
+        let dead = instance.devicePID == killed.pid ? 0 : killed.cpu
+        let cpu = instance.processorTime + dead - begun.cpu
         count.isOver = true
         try await count.end()
+        try await instance.replaced(killed.pid)
         return Throughput(perSecond: done / seconds, processorSecondsPer100k: cpu / done * 1e5)
     }
 
