@@ -82,7 +82,7 @@ extension Hub {
                 .unbound, "\(symbol.name): \(peer.name) now announces another pipe")
             return flow.last ? lose(finallyOf: flow, error.message) : finish(flow, .failure(error))
         }
-        let size = (flow.record?.reads ?? []).reduce(flow.value.count) { $0 + $1.value.weight() }
+        let size = flow.value.count + (flow.record?.weightOfReads ?? 0)
         guard size + (flow.path?.utf8.count ?? 0) <= limits.visitBytes else {
             let error = KernelError(
                 .tooLarge,
