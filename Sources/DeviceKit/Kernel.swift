@@ -113,6 +113,7 @@ public final class Kernel {
     ///   - deadline: in milliseconds; 0 for the symbol's own.
     ///   - key: the caller's own key: a repeat with the same key has its effects once.
     /// - Throws: `KernelError`.
+    @inline(__always)
     public func call<P, O>(
         _ symbol: Symbol<P, O>, _ payload: sending P, deadline: UInt32 = 0, key: String? = nil
     ) async throws -> O {
@@ -152,19 +153,28 @@ public final class Kernel {
         return writer.bytes
     }
 
-    // Each function of a call that is not a frame of its own saves two looks of the runtime at
-    // which executor goes on, and these are most of what a call costs here.
+    // Wherever two ways meet of which one has waited, and at both ends of an asynchronous function,
+    // the runtime looks which executor goes on. That is most of what a call costs here, so what is
+    // done for each stands in one function without such places.
     @inline(__always)
     private func exchange(
         _ symbol: String, _ payload: [UInt8], _ deadline: UInt32, _ key: String?
     ) async throws -> [UInt8] {
         try check(payload, symbol)
-        if calls.count >= openCalls { await room() }
+        guard calls.count < openCalls else {
+            return try await exchangeLater(symbol, payload, deadline, key)
+        }
         return try await ask { id, link in
-            let number = link.number(of: symbol)
-            link.send {
-                $0.call(id: id, symbol: number, deadline: deadline, key: key, payload)
-            }
+            link.call(id, symbol, deadline, key, payload)
+        }
+    }
+
+    private func exchangeLater(
+        _ symbol: String, _ payload: [UInt8], _ deadline: UInt32, _ key: String?
+    ) async throws -> [UInt8] {
+        await room()
+        return try await ask { id, link in
+            link.call(id, symbol, deadline, key, payload)
         }
     }
 
@@ -231,7 +241,7 @@ public final class Kernel {
             try await withUnsafeThrowingContinuation { (waiter: Waiter) in
                 guard let answer = calls.wait(number, waiter) else { return }
                 admit()
-                waiter.resume(with: answer.map { $0 })
+                PendingCalls.resume(waiter, answer)
             }
         } onCancel: {
             Task(executorPreference: LoopActor.executor) { @LoopActor [self] in cancel(number) }
@@ -327,7 +337,7 @@ extension Kernel: LinkDelegate {
             calls.keep(id, answer)
             return
         }
-        waiter.resume(with: answer.map { $0 })
+        PendingCalls.resume(waiter, answer)
         admit()
     }
 

@@ -51,6 +51,14 @@ final class Link: ConnectionDelegate {
         writer.reset()
     }
 
+    /// Sends a call.
+    func call(
+        _ id: UInt64, _ symbol: String, _ deadline: UInt32, _ key: String?, _ payload: [UInt8]
+    ) {
+        let number = number(of: symbol)
+        send { $0.call(id: id, symbol: number, deadline: deadline, key: key, payload) }
+    }
+
     /// The number that stands for a symbol on this connection; it is declared at its first use.
     func number(of symbol: String) -> UInt64 {
         if let recent, recent.symbol == symbol { return recent.number }

@@ -39,6 +39,16 @@ struct PendingCalls {
         return UInt64(slots[place].generation) << 32 | UInt64(place)
     }
 
+    /// Tells who waits how it ended. A closure that turns the answer into another would be asked
+    /// where it runs each time.
+    @inline(__always)
+    static func resume(_ waiter: Waiter, _ answer: Result<[UInt8], any Error>) {
+        switch answer {
+        case .success(let bytes): waiter.resume(returning: bytes)
+        case .failure(let error): waiter.resume(throwing: error)
+        }
+    }
+
     private func place(of id: UInt64) -> Int? {
         let place = Int(id & 0xFFFF_FFFF)
         guard place < slots.count, UInt64(slots[place].generation) == id >> 32 else { return nil }

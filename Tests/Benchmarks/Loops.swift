@@ -13,8 +13,9 @@ enum Loops {
         let start = Bench.now
         var now = start
         var round: UInt64 = 0
+        var payload = [UInt8](repeating: 0x78, count: bytes)
         while now < start + warmUp + nanoseconds {
-            let payload = payload(bytes, round)
+            fill(&payload, round)
             let before = Bench.now
             let reply = try await kernel.call(Echo.symbol, payload)
             now = Bench.now
@@ -62,21 +63,22 @@ enum Loops {
         _ kernel: Kernel, _ bytes: Int, _ worker: UInt64, _ count: Counter
     ) async throws {
         var round = worker << 32
+        var payload = [UInt8](repeating: 0x78, count: bytes)
         while !count.isOver {
-            let reply = try await kernel.call(Echo.symbol, payload(bytes, round))
+            fill(&payload, round)
+            let reply = try await kernel.call(Echo.symbol, payload)
             try check(reply, bytes, round)
             round += 1
             count.value += 1
         }
     }
 
-    private static func payload(_ bytes: Int, _ round: UInt64) -> [UInt8] {
-        var payload = [UInt8](repeating: 0x78, count: bytes)
+    private static func fill(_ payload: inout [UInt8], _ round: UInt64) {
+        let bytes = payload.count
         for index in 0..<min(8, bytes) {
             payload[index] = UInt8(truncatingIfNeeded: round >> (8 * UInt64(index)))
         }
         if bytes > 8 { payload[bytes - 1] = UInt8(truncatingIfNeeded: round &* 7 &+ 3) }
-        return payload
     }
 
     /// Length, number and last byte.
