@@ -169,6 +169,37 @@ extension EndToEnd {
             }
         }
 
+        @Test func `the application runs with two processes of each device, under kills`() throws {
+            let names = ["Compute", "Circuit", "Infrastructure"]
+            let zoo = try names.map { name in
+                let file = "\(Programs.repository)/devices/\(name)/device.json"
+                var members = try Value.parse(json: Files.text(file)).map ?? [:]
+                members["instances"] = 2
+                members["arguments"] = []
+                return Animal(name: name.lowercased(), more: members)
+            }
+            let instance = try Instance(zoo: zoo, reference: false)
+            defer { instance.end() }
+            // Their programs are found beside the kernel.
+            try instance.up()
+            let photos = try instance.photos()
+            let seats = try instance.devices().map(\.name)
+            #expect(seats.count == 6)
+            var made: [String] = []
+            for seat in seats + seats.reversed() {
+                made.append(Instance.id(made.count + 1))
+                let payload = Instance.create(made[made.count - 1], name: seat, photos: photos)
+                let call = try instance.start(["call", "Circuit.Slideshow.create", payload])
+                kill(try instance.device(seat).pid, SIGKILL)
+                let outcome = try call.finish()
+                #expect(outcome.succeeded, "\(seat): \(outcome)")
+            }
+            #expect(try instance.storedIDs() == made)
+            #expect(try instance.regionIDs().sorted() == made)
+            #expect(try instance.json("errors") == [])
+            #expect(try instance.run("down").succeeded)
+        }
+
         @Test func `the others follow a process that runs a new program`() throws {
             let program = "/tmp/ce-program-\(getpid())"
             defer { unlink(program) }
