@@ -10,7 +10,8 @@ enum KeyOrder {
             self = count < otherCount ? .before : .after
             return
         }
-        // The same text, or up to 15 bytes that are the same: both lie in the two words of a string.
+        // The same text, or up to 15 bytes that are the same: both lie in the two words of a
+        // string.
         if unsafeBitCast(key, to: (UInt64, UInt64).self)
             == unsafeBitCast(other, to: (UInt64, UInt64).self)
         {

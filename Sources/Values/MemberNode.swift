@@ -104,7 +104,8 @@ extension MemberNode {
 }
 
 extension MemberNode {
-    /// Sets a member. What grows by appending, as rows with rising ids do, leaves full nodes behind.
+    /// Sets a member. What grows by appending, as rows with rising ids do, leaves full nodes
+    /// behind.
     ///
     /// - Parameter isLast: whether no node of this level stands on the right.
     /// - Returns: what no longer had room, to stand right of this node.

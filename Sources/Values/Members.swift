@@ -20,8 +20,8 @@
 // Up to 32 members, which is nearly every map, the tree is one array in one piece of memory.
 
 extension Value {
-    /// The members of a map by key, in the order of the keys: shorter keys first, keys of one length
-    /// by their bytes.
+    /// The members of a map by key, in the order of the keys: shorter keys first, keys of one
+    /// length by their bytes.
     ///
     /// - Complexity: a copy takes no time; finding, setting and removing are logarithmic, also in a
     ///   copy whose original is still in use.
@@ -75,7 +75,8 @@ extension Value.Members {
         return old
     }
 
-    /// These members and others; of a key that stands in both, what `combine` makes of the two values.
+    /// These members and others; of a key that stands in both, what `combine` makes of the two
+    /// values.
     public func merging(
         _ other: Value.Members, uniquingKeysWith combine: (Value, Value) throws -> Value
     ) rethrows -> Value.Members {

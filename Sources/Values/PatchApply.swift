@@ -17,9 +17,9 @@ extension Patch {
 
     /// The value after all changes, and the patch that leads back.
     ///
-    /// The inverse is made while the patch is applied, of what each change takes away. So it costs what
-    /// the patch costs, whatever the size of the value, it is exact where a difference may take another
-    /// way, and it leads back for patches that no difference has made.
+    /// The inverse is made while the patch is applied, of what each change takes away. So it costs
+    /// what the patch costs, whatever the size of the value, it is exact where a difference may
+    /// take another way, and it leads back for patches that no difference has made.
     ///
     /// - Throws: ``PatchError`` of the first change that cannot be made; nothing has changed then.
     public func applying(to value: Value) throws(PatchError) -> (value: Value, inverse: Patch) {

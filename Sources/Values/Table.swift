@@ -1,10 +1,10 @@
 /// Rows that are known by an id, for regions that hold many of them.
 ///
-/// A region is a value, and a plain struct costs its size wherever it is used: `mutate` decodes all of
-/// it, encodes all of it and compares all of it, and whoever observes it decodes all of it again. A
-/// table is a piece of the region's value itself, a map of the rows by the text of their ids, and is
-/// neither decoded nor encoded with the struct that holds it. Only the rows that somebody asks for
-/// are decoded, only those that somebody changes are encoded.
+/// A region is a value, and a plain struct costs its size wherever it is used: `mutate` decodes all
+/// of it, encodes all of it and compares all of it, and whoever observes it decodes all of it
+/// again. A table is a piece of the region's value itself, a map of the rows by the text of their
+/// ids, and is neither decoded nor encoded with the struct that holds it. Only the rows that
+/// somebody asks for are decoded, only those that somebody changes are encoded.
 ///
 /// ```swift
 /// struct Library: Region {
@@ -19,9 +19,9 @@
 ///
 /// Behind it stands the tree of ``Value/Members``, whose copies share what has not changed. So one
 /// changed row of 100,000 is one path in the tree that is made anew, the difference with the value
-/// before finds it without looking at the other rows, the patch is `/photos/<id>/rating`, and kernel
-/// and mirrors apply it along the same path while whoever holds the revision before keeps it. What
-/// it costs grows with the depth of the tree, four levels for 100,000 rows.
+/// before finds it without looking at the other rows, the patch is `/photos/<id>/rating`, and
+/// kernel and mirrors apply it along the same path while whoever holds the revision before keeps
+/// it. What it costs grows with the depth of the tree, four levels for 100,000 rows.
 ///
 /// The order is that of the ids' texts, shorter ones first: numbers from 0 on are in their order,
 /// UUIDs and texts of one length in that of their bytes. Any other order is a matter of the reader,
@@ -126,8 +126,8 @@ extension Table {
     /// Changes a row.
     ///
     /// - Returns: what `change` returns; nil where there is no row of this id.
-    /// - Throws: what `change` throws; ``CodingError`` if the row cannot be decoded or encoded, or has
-    ///   got another id. The table is then as it was.
+    /// - Throws: what `change` throws; ``CodingError`` if the row cannot be decoded or encoded, or
+    ///   has got another id. The table is then as it was.
     @discardableResult
     public mutating func update<Result>(
         _ id: Row.ID, _ change: (inout Row) throws -> Result
@@ -167,8 +167,8 @@ public enum RowChange<Row: Sendable>: Sendable {
 extension RowChange: Equatable where Row: Equatable {}
 
 extension Table {
-    /// What has changed since an earlier state, in the order of the rows; nothing is told about rows
-    /// that are equal.
+    /// What has changed since an earlier state, in the order of the rows; nothing is told about
+    /// rows that are equal.
     ///
     /// - Throws: ``CodingError`` at the first that is no such row.
     /// - Complexity: near linear in the number of changes if one state came from the other by
@@ -201,7 +201,8 @@ extension Table: Hashable {
 }
 
 extension Table: Codable {
-    /// Writes the rows as a map by the texts of their ids; a ``ValueEncoder`` takes them as they are.
+    /// Writes the rows as a map by the texts of their ids; a ``ValueEncoder`` takes them as they
+    /// are.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(Value.map(members))

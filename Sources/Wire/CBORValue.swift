@@ -8,8 +8,8 @@ package enum CBORTag {
 }
 
 extension CBORWriter {
-    /// The value; keys in the order of RFC 8949 §4.2.1 (shorter first, then by bytes), which is that
-    /// of ``Value/Members``, so that equal values are equal bytes.
+    /// The value; keys in the order of RFC 8949 §4.2.1 (shorter first, then by bytes), which is
+    /// that of ``Value/Members``, so that equal values are equal bytes.
     package func value(_ value: Value) {
         switch value {
         case .null: null()

@@ -183,8 +183,10 @@ struct MembersTests {
         }
         #expect(members.root.nodes == before)
         let copy = members
-        members["500"] = nil
         members["nothing"] = nil
+        _ = members.edit("nothing") { $0 = 1 }
+        #expect(members.isIdentical(to: copy))
+        members["500"] = nil
         #expect(copy.count == 1000)
         // The root and one leaf.
         #expect(members.root.nodes.subtracting(copy.root.nodes).count == 2)

