@@ -47,8 +47,8 @@ public protocol BufferHandle: Sendable {
     /// Commits a change: the closure runs on the newest value, and again if another commit came
     /// first. It must have no effect of its own.
     ///
-    /// - Parameter regions: others on which the change rests: it is made if none of them has changed
-    ///   either. They need only be granted for reading.
+    /// - Parameter regions: others on which the change rests: it is made if none of them has
+    ///   changed either. They need only be granted for reading.
     /// - Returns: what the closure returned.
     /// - Throws: `KernelError`, or what the closure throws; then nothing is committed.
     func mutate<A: Region, each R: Region, T: Sendable>(

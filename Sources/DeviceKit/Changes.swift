@@ -15,8 +15,8 @@ public struct LiveBuffer {
     let attend: @LoopActor (String) async throws -> Void
     let leave: @LoopActor (Mirror.Observer) -> Void
 
-    /// The values of a property: the present one, and from then on one for each change of it. A loop
-    /// that is slower than the changes gets the latest and skips what came before; nothing is
+    /// The values of a property: the present one, and from then on one for each change of it. A
+    /// loop that is slower than the changes gets the latest and skips what came before; nothing is
     /// queued. When the loop ends, is cancelled or dropped, the kernel sends the region no more,
     /// unless something else in this process follows it.
     ///
@@ -56,7 +56,8 @@ public struct Changes<Property: Equatable & Sendable>: AsyncSequence, Sendable {
             self.begin = begin
         }
 
-        /// The property's value once it differs from the one before; nil when the task is cancelled.
+        /// The property's value once it differs from the one before; nil when the task is
+        /// cancelled.
         public mutating func next(
             isolation actor: isolated (any Actor)?
         ) async throws -> Property? {
@@ -119,7 +120,9 @@ final class Observation<Property: Equatable & Sendable> {
 
     private func start() async throws {
         hasBegun = true
-        observer = buffer.mirror.observe(region) { [weak self] _ in self?.tell() } interrupted: {
+        observer = buffer.mirror.observe(region) { [weak self] _ in
+            self?.tell()
+        } interrupted: {
             [weak self] error in
             self?.failure = error
             self?.tell()

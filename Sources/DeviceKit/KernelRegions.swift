@@ -48,7 +48,8 @@ extension Kernel {
         guard mirror.regions[place] == nil else { return }
         guard place.utf8.count <= WireLimits.name else {
             throw KernelError(
-                .malformed, "\(place): the limit of a region's name and its pointer is "
+                .malformed,
+                "\(place): the limit of a region's name and its pointer is "
                     + "\(WireLimits.name) bytes", outcome: .none)
         }
         _ = try await ask { id, link in link.send { $0.follow(id: id, region: place) } }

@@ -22,7 +22,7 @@ extension CableDriver {
         guard held.count > 0 else { return }
         held.withBytes { output.raw($0) }
         held.forget()
-        owner?.wrote(self)
+        tell()
     }
 
     /// Whether patches are dropped now, because the peer has not taken what was sent before.
@@ -42,7 +42,7 @@ extension CableDriver {
         guard isSent([region]) else { return }
         output.snapshot(
             region: region, epoch: revision.epoch, counter: revision.counter, value)
-        owner?.wrote(self)
+        tell()
     }
 
     package func patch(_ update: Update) {
@@ -54,7 +54,7 @@ extension CableDriver {
             return
         }
         output.raw(bytes)
-        owner?.wrote(self)
+        tell()
     }
 
     private func isSent(_ regions: some Sequence<String>) -> Bool {

@@ -49,8 +49,8 @@ final class RegionSlot {
     }
 }
 
-/// The buffer: the regions that there are. `Commits.swift` changes them, `Subscriptions.swift` tells
-/// who follows.
+/// The buffer: the regions that there are. `Commits.swift` changes them, and `Subscriptions.swift`
+/// tells who follows.
 extension Hub {
     /// Allocates a region; the first device that declares it does.
     package func declare(region name: String, initial: Value, owned: Bool = false) {

@@ -38,7 +38,8 @@ extension Hub {
         for change in changes {
             for feed in change.slot.feeds {
                 guard let patch = feed.patch(of: change) else { continue }
-                news.append((feed, RegionChange(region: feed.name, from: feed.counter, patch: patch)))
+                news.append(
+                    (feed, RegionChange(region: feed.name, from: feed.counter, patch: patch)))
                 feed.counter = counter
             }
         }
@@ -197,7 +198,7 @@ extension Hub {
     /// - Parameter names: nil for all that it follows.
     package func resync(_ peer: Peer, _ names: Set<String>? = nil) {
         let feeds = peer.follows.values.filter { names?.contains($0.name) != false }
-            .sorted { $0.id < $1.id }
+            .sorted { ($0.slot.id, $0.id) < ($1.slot.id, $1.id) }
         if feeds.count > 1 { peer.cable.together(feeds.count) }
         for feed in feeds { sendWhole(feed, to: peer) }
     }

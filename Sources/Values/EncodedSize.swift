@@ -18,7 +18,7 @@ extension Value {
         }
     }
 
-    private static func size(of members: [String: Value]) -> Int {
+    private static func size(of members: Members) -> Int {
         var sum = head(UInt64(members.count))
         for (key, member) in members {
             sum += head(UInt64(key.utf8.count)) + key.utf8.count + member.encodedSize

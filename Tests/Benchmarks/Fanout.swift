@@ -17,7 +17,8 @@ struct Board: Region {
                 for number in 0..<commits {
                     try await kernel.buffer.mutate(Board.self) { board in
                         board.count = number + 1
-                        board.text = "the \(number + 1)th change of a small region, for all who see it"
+                        board.text =
+                            "the \(number + 1)th change of a small region, for all who see it"
                     }
                 }
                 return commits

@@ -1,8 +1,7 @@
 import DeviceKit
 import Glibc
 
-/// A kernel with an echo device and, where it is asked for, one with pipes, under a folder of its
-/// own.
+/// A kernel with an echo device and, where it is asked for, another one, under a folder of its own.
 @LoopActor
 final class Instance {
     let kernel: Kernel
@@ -13,7 +12,17 @@ final class Instance {
         self.folder = folder
     }
 
-    static func start(withCircuit: Bool, withBoard: Bool = false) async throws -> Instance {
+    /// What runs beside the echo.
+    enum Other {
+        /// A device with pipes.
+        case circuit
+        /// A device with several processes.
+        case toil
+        /// A device with a region.
+        case board
+    }
+
+    static func start(with other: Other?) async throws -> Instance {
         let folder = "/tmp/concentric-bench-\(getpid())"
         let own = Bench.output(of: "readlink -f /proc/\(getpid())/exe")
         let bin = getenv("CONCENTRIC_BIN").map { String(cString: $0) } ?? parent(of: own)
@@ -24,14 +33,21 @@ final class Instance {
             {"name": "echo", "executable": "\(own)", "arguments": ["device"], "sandbox": "pure",
              "provides": ["Bench.echo"]}
             """, of: "echo", in: folder)
-        if withCircuit {
+        if other == .toil {
+            try write(
+                """
+                {"name": "toil", "executable": "\(own)", "arguments": ["toil"], "sandbox": "pure",
+                 "provides": ["\(Toil.symbol.name)"], "instances": \(Toil.instances)}
+                """, of: "toil", in: folder)
+        }
+        if other == .circuit {
             try write(
                 """
                 {"name": "route", "executable": "\(own)", "arguments": ["circuit"],
                  "provides": ["Bench.route", "Bench.calls"], "calls": ["Bench.echo"]}
                 """, of: "route", in: folder)
         }
-        if withBoard {
+        if other == .board {
             try write(
                 """
                 {"name": "board", "executable": "\(own)", "arguments": ["board"],
@@ -81,20 +97,33 @@ final class Instance {
     var socket: String { "\(folder)/concentric/bench.sock" }
 
     /// Processor seconds of the kernel.
-    var kernelTime: Double { Self.time(of: [kernel.pid]) }
+    var kernelTime: Double { Self.processorTime(kernel.pid) }
+
+    /// Waits until another process than this one serves.
+    func replaced(_ pid: Int32) async throws {
+        for _ in 0..<5_000 where devicePID == pid || !isReady {
+            try await Program.pause(milliseconds: 1)
+        }
+        guard devicePID != pid, isReady else {
+            throw KernelError(.failed, "the device was killed and no other process serves")
+        }
+    }
 
     /// Processor seconds of client, kernel and device.
-    var processorTime: Double { Self.time(of: [getpid(), kernel.pid, devicePID]) }
+    var processorTime: Double {
+        Self.processorTime(getpid()) + Self.processorTime(kernel.pid) + deviceTime
+    }
 
-    private static func time(of processes: [Int32]) -> Double {
-        processes.reduce(0) { sum, pid in
-            var clock = clockid_t()
-            var time = timespec()
-            guard clock_getcpuclockid(pid, &clock) == 0, clock_gettime(clock, &time) == 0 else {
-                return sum
-            }
-            return sum + Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    /// Processor seconds of the device's process.
+    var deviceTime: Double { Self.processorTime(devicePID) }
+
+    private static func processorTime(_ pid: Int32) -> Double {
+        var clock = clockid_t()
+        var time = timespec()
+        guard clock_getcpuclockid(pid, &clock) == 0, clock_gettime(clock, &time) == 0 else {
+            return 0
         }
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 
     func end() async {

@@ -21,7 +21,9 @@ import Wire
         private var counter: UInt64 = 0
 
         var buffer: LiveBuffer {
-            LiveBuffer(mirror: mirror) { self.asked.append($0) } leave: {
+            LiveBuffer(mirror: mirror) {
+                self.asked.append($0)
+            } leave: {
                 if self.mirror.forget($0) { self.left += 1 }
             }
         }

@@ -87,7 +87,9 @@ import Wire
         let house = try TestHub()
         let (device, client) = (house.device(), house.client())
         #expect(
-            client.send { $0.follow(id: 1, region: "r") } == ["snapshot r 0", "digest r 0", "reply 1 [246]"])
+            client.send { $0.follow(id: 1, region: "r") } == [
+                "snapshot r 0", "digest r 0", "reply 1 [246]",
+            ])
         #expect(client.send { $0.follow(id: 2, region: "none") } == ["reply 2 ! unbound"])
         #expect(device.send { $0.follow(id: 3, region: "Kernel.Errors") } == ["reply 3 ! denied"])
     }

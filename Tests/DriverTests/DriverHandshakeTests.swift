@@ -12,7 +12,11 @@ import Wire
         let house = try TestHub()
         let cable = TestCable(house.hub, device: house.slot)
         let heard = cable.send { $0.hello(Hello(name: "other", bindings: [TestHub.work])) }
-        #expect(heard == [#"welcome ["r", "s"] epoch 7"#, "snapshot r 0", "snapshot s 0"])
+        #expect(
+            heard == [
+                #"welcome ["r", "s"] epoch 7"#, "together 2", "snapshot r 0", "digest r 0",
+                "snapshot s 0", "digest s 0",
+            ])
         #expect(cable.owner.told == ["welcomed"])
         #expect(cable.driver.phase == .serving)
         #expect(cable.driver.peer?.name == "d", "its name is the manifest's")

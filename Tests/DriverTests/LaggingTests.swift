@@ -133,7 +133,9 @@ import Wire
 
     @Test func `what a value is counted to take is what it takes`() {
         let texts = ["", "a", String(repeating: "é", count: 200), "日本"]
-        let ints: [Int64] = [0, 23, 24, 255, 256, 65_535, 65_536, 1 << 32, .max, -1, -24, -25, .min]
+        let ints: [Int64] = [
+            0, 23, 24, 255, 256, 65_535, 65_536, 1 << 32, .max, -1, -24, -25, .min,
+        ]
         let values: [Value] =
             ints.map(Value.int) + texts.map(Value.text) + [
                 .null, true, 1.5, .date(1_764_468_000_500), .uuid(UUIDBytes(high: 1, low: 2)),

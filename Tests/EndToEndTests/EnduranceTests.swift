@@ -42,7 +42,8 @@ extension EndToEnd {
             try EndToEnd.Subscriptions().writers(each: 10_000)
         }
 
-        @Test func `a thousand followers see every change beside a stopped and a slow one`() throws {
+        @Test func `a thousand followers see every change beside a stopped and a slow one`() throws
+        {
             try EndToEnd.Subscriptions().crowd(1_000, commits: 200)
         }
 
