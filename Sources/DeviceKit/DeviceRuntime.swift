@@ -16,12 +16,15 @@ final class DeviceRuntime: LinkDelegate {
         case function(UInt64, Int, [UInt8])
         case begin(VisitState)
         case answer(VisitState)
+        /// A commit's turn has come.
+        case turn(VisitState, UnsafeContinuation<Void, any Error>)
     }
 
     /// The runtime of the process; the loop calls it.
     private static var shared: DeviceRuntime?
 
     let mirror = Mirror()
+    private var commits = CommitLine()
     private let bindings: Bindings
     private let page = StatusPage()
     private let coding = CBORCoding()
@@ -219,6 +222,10 @@ final class DeviceRuntime: LinkDelegate {
                 page.run(visit.number)
                 visit.handOver()
                 return true
+            case .turn(let visit, let waiter):
+                page.run(visit.number)
+                waiter.resume()
+                return true
             default: continue
             }
         }
@@ -313,6 +320,30 @@ final class DeviceRuntime: LinkDelegate {
     }
 
     // MARK: - From handlers
+
+    /// Waits until no commit of this process that came before touches the same regions.
+    /// - Throws: `CancellationError`.
+    func lineUp(_ visit: VisitState, _ regions: [String]) async throws -> UInt64 {
+        let (number, isNow) = commits.join(visit, regions)
+        guard !isNow else { return number }
+        try await withTaskCancellationHandler {
+            try await withUnsafeThrowingContinuation {
+                (waiter: UnsafeContinuation<Void, any Error>) in
+                guard !Task.isCancelled else {
+                    waiter.resume(throwing: CancellationError())
+                    return leaveLine(number)
+                }
+                commits.wait(number, waiter)
+            }
+        } onCancel: {
+            Task(executorPreference: LoopActor.executor) { @LoopActor [self] in leaveLine(number) }
+        }
+        return number
+    }
+
+    func leaveLine(_ number: UInt64) {
+        for (visit, waiter) in commits.leave(number) { work.append(.turn(visit, waiter)) }
+    }
 
     func send(_ question: VisitState.Question, visit: UInt64, tag: UInt64) {
         guard let link else { return }

@@ -64,6 +64,21 @@ struct VisitBuffer: BufferHandle {
         _ written: [String], reading read: [String] = [],
         _ change: @Sendable (inout [Value]) throws -> T
     ) async throws -> T {
+        let turn = try await visit.lineUp(written + read)
+        do {
+            let result = try await offer(written, reading: read, change)
+            await visit.leaveLine(turn)
+            return result
+        } catch {
+            await visit.leaveLine(turn)
+            throw error
+        }
+    }
+
+    private func offer<T: Sendable>(
+        _ written: [String], reading read: [String],
+        _ change: @Sendable (inout [Value]) throws -> T
+    ) async throws -> T {
         let regions = written + read
         let tag = await visit.nextTag()
         while true {

@@ -103,6 +103,15 @@ final class VisitState {
         return try await ask(question, tag: tag)
     }
 
+    /// Waits until no commit of this process that came before touches the same regions.
+    func lineUp(_ regions: [String]) async throws -> UInt64 {
+        try await runtime.lineUp(self, regions)
+    }
+
+    func leaveLine(_ number: UInt64) {
+        runtime.leaveLine(number)
+    }
+
     /// A number for a new operation.
     func nextTag() -> UInt64 {
         lastTag += 1

@@ -3,8 +3,8 @@ import Glibc
 import Synchronization
 
 /// Clients that follow the two sides of the ledger, in one process: `crowd COUNT` many at once,
-/// `stumble PAUSE` one that loses its connection again and again. Each prints `ready`, goes on until
-/// SIGTERM, and then says in one line of JSON what it has seen.
+/// `stumble PAUSE` one that loses its connection again and again. Each prints `ready`, goes on
+/// until SIGTERM, and then says in one line of JSON what it has seen.
 @LoopActor
 enum Crowd {
     nonisolated static func run(_ words: [String]) -> Never {
@@ -34,7 +34,7 @@ enum Crowd {
         var broken = 0
 
         func follow(_ kernel: Kernel) async throws {
-            try await kernel.follow(Crowd.sides) { [self, unowned kernel] _, update in
+            try await kernel.follow(Crowd.sides) { [self] _, update in
                 updates += 1
                 if case .snapshot = update { wholes += 1 }
                 look(kernel)

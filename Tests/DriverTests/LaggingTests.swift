@@ -73,8 +73,8 @@ import Wire
         client.driver.caughtUp()
         #expect(
             client.heard() == [
-                "together 3", "snapshot r 1", "digest r 1", "snapshot s 0", "digest s 0",
-                "snapshot r#/a 1", "digest r#/a 1", "reply 2 [246]", "reply 5 \(text("snapshot"))",
+                "together 3", "snapshot r 1", "digest r 1", "snapshot r#/a 1", "digest r#/a 1",
+                "snapshot s 0", "digest s 0", "reply 2 [246]", "reply 5 \(text("snapshot"))",
             ])
     }
 

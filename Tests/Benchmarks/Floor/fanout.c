@@ -87,7 +87,8 @@ static void take(struct drain *drain, struct subscriber *from) {
     size_t end = from->held + (size_t)got, at = 0;
     while (end - at >= 4) {
         const unsigned char *head = drain->room + at;
-        size_t length = (size_t)head[0] << 24 | (size_t)head[1] << 16 | (size_t)head[2] << 8 | head[3];
+        size_t length = (size_t)head[0] << 24 | (size_t)head[1] << 16 | (size_t)head[2] << 8;
+        length |= head[3];
         if (end - at - 4 < length) break;
         frame(drain, from, head + 4, length);
         at += 4 + length;
