@@ -60,7 +60,9 @@ enum Fanout {
                     + "\(Int(own.bytes)) bytes and \(Int(own.processorNanoseconds)) ns of the "
                     + "kernel each; C \(Int(floor.perSecond)) deliveries/s, "
                     + "\(Int(floor.processorNanoseconds)) ns each; ratio median "
-                    + "\(two(ratios[ratios.count / 2])) (at least 0.40)")
+                    + "\(two(ratios[ratios.count / 2])) "
+                    + (subscribers > 1
+                        ? "(at least 0.40)" : "(each delivery pays a whole commit here)"))
             fflush(nil)
         }
     }
@@ -83,7 +85,11 @@ enum Fanout {
             throw KernelError(.failed, "the subscribers were not served")
         }
         let before = instance.kernelTime
-        _ = try await instance.kernel.call(Board.flood, rounds)
+        // One stage may ask for 1,024 things.
+        var left = rounds
+        while left > 0 {
+            left -= try await instance.kernel.call(Board.flood, min(1_000, left))
+        }
         let numbers = drain.line().split(separator: " ").compactMap { Double($0) }
         guard numbers.count == 2 else { throw KernelError(.failed, "patches were lost") }
         let deliveries = Double(subscribers * rounds)
