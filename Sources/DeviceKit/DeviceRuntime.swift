@@ -13,9 +13,17 @@ internal import Wire
 @LoopActor
 final class DeviceRuntime: LinkDelegate {
     private enum Work {
-        case function(UInt64, Int, [UInt8])
+        case function(Call)
         case begin(VisitState)
         case answer(VisitState)
+    }
+
+    /// The visit of a function.
+    private struct Call {
+        var number: UInt64
+        var place: Int
+        var attempt: UInt32
+        var payload: [UInt8]
     }
 
     /// The runtime of the process; the loop calls it.
@@ -28,13 +36,15 @@ final class DeviceRuntime: LinkDelegate {
     private var link: Link?
     private var isCell = false
     private var epoch: UInt64 = 0
-    /// Pieces of work after which answers are sent although more work is there.
-    private static let batch = 16
+    private var finished = FinishedAnswers()
+    /// Pieces of work that are done, after which the list of it is shortened.
+    private static let mostDone = 16
     private var visits: [UInt64: VisitState] = [:]
     private var replaying: [VisitState] = []
     private var work: [Work] = []
     private var next = 0
     private var isDraining = false
+    private var isEnding = false
     private var lastDispatch: UInt64 = 0
     /// Regions of the welcome that have not come yet; the device is ready when they have.
     private var missing: Set<String> = []
@@ -137,19 +147,23 @@ final class DeviceRuntime: LinkDelegate {
             return
         }
         guard case .task(let body) = bindings.bodies[Int(delivery.symbol)] else {
-            let payload = [UInt8](delivery.payload)
+            let order = Call(
+                number: delivery.number, place: Int(delivery.symbol), attempt: delivery.attempt,
+                payload: [UInt8](delivery.payload))
             // Nothing is ahead of it and no task is ready while frames are read: it runs here.
-            guard !work.isEmpty || !visits.isEmpty else {
-                return call(delivery.number, Int(delivery.symbol), payload)
+            guard work.isEmpty, visits.isEmpty, mayRun(order.attempt) else {
+                work.append(.function(order))
+                return
             }
-            work.append(.function(delivery.number, Int(delivery.symbol), payload))
-            return
+            return call(order)
         }
-        begin(delivery, body)
+        begin(delivery, body, isOnce: bindings.isOnce[Int(delivery.symbol)])
     }
 
-    private func begin(_ delivery: KernelMessage.Delivery, _ body: @escaping StageBody) {
-        let visit = VisitState(delivery, epoch: epoch, body: body, runtime: self)
+    private func begin(
+        _ delivery: KernelMessage.Delivery, _ body: @escaping StageBody, isOnce: Bool
+    ) {
+        let visit = VisitState(delivery, epoch: epoch, isOnce: isOnce, body: body, runtime: self)
         visits[visit.number] = visit
         if visit.replay { replaying.append(visit) }
         work.append(.begin(visit))
@@ -157,7 +171,9 @@ final class DeviceRuntime: LinkDelegate {
 
     /// A closure of a pipe that one of the visits here runs.
     private func take(_ delivery: KernelMessage.Delivery, of asker: KernelMessage.Asker) {
-        guard let body = visits[asker.visit]?.closure(delivery.symbol, of: asker.tag) else {
+        guard let visit = visits[asker.visit],
+            let body = visit.closure(delivery.symbol, of: asker.tag)
+        else {
             link?.send {
                 $0.returned(
                     visit: delivery.number,
@@ -165,7 +181,7 @@ final class DeviceRuntime: LinkDelegate {
             }
             return
         }
-        begin(delivery, body)
+        begin(delivery, body, isOnce: visit.isOnce)
     }
 
     private func take(_ number: UInt64, _ tag: UInt64, _ reply: KernelMessage.Reply) {
@@ -192,19 +208,18 @@ final class DeviceRuntime: LinkDelegate {
         page.run(0)
         while next < work.count {
             let item = work[next]
+            // When the cable is full this goes on once it takes more.
+            guard mayRun(Self.attempt(of: item)) else { return false }
             next += 1
             if next == work.count {
                 work.removeAll(keepingCapacity: true)
                 next = 0
-            } else if next >= Self.batch {
+            } else if next >= Self.mostDone {
                 work.removeFirst(next)
                 next = 0
-                // What is finished is told, however much there is still to do.
-                link?.flush()
             }
             switch item {
-            case .function(let number, let place, let payload):
-                call(number, place, payload)
+            case .function(let order): call(order)
             case .begin(let visit) where visit.phase == .waiting:
                 begin(visit)
                 return true
@@ -224,18 +239,50 @@ final class DeviceRuntime: LinkDelegate {
         return false
     }
 
+    private static func attempt(of item: Work) -> UInt32 {
+        switch item {
+        case .function(let order): order.attempt
+        case .begin(let visit), .answer(let visit): visit.attempt
+        }
+    }
+
+    /// Whether the code of a visit may run: what it must not be able to lose has left.
+    @inline(__always)
+    private func mayRun(_ attempt: UInt32) -> Bool {
+        switch finished.need(before: attempt) {
+        case .nothing: return true
+        case .some:
+            _ = sendFinished()
+            return true
+        case .everything: return sendFinished()
+        }
+    }
+
+    /// Sends what the cable takes; returns whether that was all.
+    private func sendFinished() -> Bool {
+        guard let link, link.unsent > 0 else {
+            finished.left()
+            return true
+        }
+        link.flush()
+        let all = link.unsent == 0
+        finished.sent(all: all, now: Clock.monotonic, turn: EventLoop.shared.now)
+        return all
+    }
+
     /// A visit that is a function's: it is over when it returns.
-    private func call(_ number: UInt64, _ place: Int, _ payload: [UInt8]) {
-        guard case .function(let function) = bindings.bodies[place] else { return }
-        page.begin(number)
+    private func call(_ order: Call) {
+        guard case .function(let function) = bindings.bodies[order.place] else { return }
+        page.begin(order.number)
         let verb: EncodedVerb
         do {
-            verb = .next(try function(payload, coding))
+            verb = .next(try function(order.payload, coding))
         } catch {
             verb = .fail(Self.kernelError(error))
         }
         page.run(0)
-        answer(number, verb)
+        answer(
+            order.number, verb, needed: order.attempt > 1 || bindings.isOnce[order.place])
         endIfDrained()
     }
 
@@ -264,11 +311,12 @@ final class DeviceRuntime: LinkDelegate {
 
     private func finish(_ visit: VisitState, _ verb: EncodedVerb) {
         guard visit.phase != .finished else { return }
-        answer(visit.number, verb)
+        answer(visit.number, verb, needed: visit.attempt > 1 || visit.isOnce)
         close(visit)
     }
 
-    private func answer(_ visit: UInt64, _ verb: EncodedVerb) {
+    /// - Parameter needed: see `FinishedAnswers`.
+    private func answer(_ visit: UInt64, _ verb: EncodedVerb, needed: Bool) {
         var said = verb
         if case .next(let bytes) = verb, bytes.count + 1_024 > WireLimits.frame {
             said = .fail(
@@ -278,6 +326,8 @@ final class DeviceRuntime: LinkDelegate {
             )
         }
         link?.send { $0.returned(visit: visit, said) }
+        finished.add(needed: needed)
+        if needed { _ = sendFinished() }
     }
 
     /// A visit that is cancelled before its code has begun.
@@ -299,10 +349,11 @@ final class DeviceRuntime: LinkDelegate {
     }
 
     private func endIfDrained() {
-        guard isDraining, visits.isEmpty, work.isEmpty else { return }
+        guard isDraining, !isEnding, visits.isEmpty, work.isEmpty else { return }
+        isEnding = true
         link?.send { $0.drained() }
-        link?.flush()
-        exit(0)
+        // The last answers may be more than the cable takes at once.
+        link?.whenAllIsSent { exit(0) }
     }
 
     // MARK: - From handlers

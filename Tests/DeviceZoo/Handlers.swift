@@ -84,6 +84,10 @@ enum Handlers {
                     return text
                 }
             }
+        case "diary": return { Diary.bind(Zoo.diary(of: own), $0) }
+        case "entry": return { Diary.bind(Zoo.entry(of: own), $0) }
+        case "slip": return { $0.bind(Zoo.slip(of: own), pure: { try Diary.keep($0) }) }
+        case "stamp": return { $0.bind(Zoo.stamp(of: own), pure: { try Diary.keep($0) }) }
         case "tally":
             return { $0.bind(Zoo.tally(of: own)) { kernel, text in try tally(kernel.key, text) } }
         default: return nil
