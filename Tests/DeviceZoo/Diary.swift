@@ -25,11 +25,16 @@ enum Diary {
     }
 
     nonisolated static func write(_ text: String) throws {
-        let path = Place.file("diary")
+        guard write(text + "\n", to: Place.file("diary")) else {
+            throw KernelError(.failed, "no diary: \(String(cString: strerror(errno)))")
+        }
+    }
+
+    /// Adds a line, whole or not at all.
+    @discardableResult
+    nonisolated static func write(_ line: String, to path: String) -> Bool {
         let file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
         defer { close(file) }
-        let line = text + "\n"
-        guard file >= 0, line.withCString({ Glibc.write(file, $0, strlen($0)) }) == line.utf8.count
-        else { throw KernelError(.failed, "\(path): \(String(cString: strerror(errno)))") }
+        return line.withCString { Glibc.write(file, $0, strlen($0)) } == line.utf8.count
     }
 }

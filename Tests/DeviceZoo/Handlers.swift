@@ -95,7 +95,7 @@ enum Handlers {
     }
 
     /// The effect is the file's being there: it is made whole under another name first.
-    nonisolated private static func tally(_ key: String, _ text: String) throws -> String {
+    nonisolated static func tally(_ key: String, _ text: String) throws -> String {
         let folder = Place.file("tally")
         mkdir(folder, 0o700)
         let name = String(key.map { $0.isLetter || $0.isNumber ? $0 : "_" })
