@@ -69,7 +69,11 @@ final class DeviceRuntime: LinkDelegate {
         runtime.link = Link(OwnedDescriptor(owning: 3), delegate: runtime)
         let loop = EventLoop.shared
         loop.idle = { runtime.idle() }
-        loop.beforeWait = { runtime.page.asleep() }
+        loop.beforeWait = {
+            // The turn may have ended with work left, and what a timer wakes is no code of it.
+            runtime.page.run(0)
+            runtime.page.asleep()
+        }
         loop.afterWait = { runtime.page.awake() }
         let name = getenv("CONCENTRIC_DEVICE").map { String(cString: $0) } ?? "device"
         runtime.link?.send {

@@ -8,7 +8,7 @@ extension EndToEnd {
         static let words = ["diary", "entry", "slip", "stamp"]
 
         /// The calls that stand in the cable of the device at once, and what comes of each.
-        private static func burst(
+        static func burst(
             _ instance: Instance, _ calls: [(word: String, text: String)], within seconds: Double
         ) throws -> [String] {
             let words = calls.flatMap { ["Zoo.\($0.word).zoo", $0.text] }
@@ -77,6 +77,19 @@ extension EndToEnd {
                 let row = try instance.device("zoo")
                 #expect(row.state == "ready" && row.restarts == 6, "\(row)")
                 #expect(try instance.device("steady").restarts == 0)
+            }
+        }
+
+        @Test(arguments: words)
+        func `a device goes on by itself until all that came at once is done`(word: String) throws {
+            try Self.with { instance in
+                let calls = (1...500).map { (word: word, text: "\($0)") }
+                let begun = Clock.now
+                let answers = try Self.burst(instance, calls, within: 60)
+                #expect(answers == calls.map(\.text))
+                // Whatever else wakes it comes once a second at most.
+                #expect(Clock.now - begun < 3)
+                #expect(Self.diary(instance).values.allSatisfy { $0 == 1 })
             }
         }
     }
