@@ -32,8 +32,8 @@ final class DeviceRuntime: LinkDelegate {
     let mirror = Mirror()
     private let bindings: Bindings
     private let page = StatusPage()
-    private let coding = CBORCoding()
-    private var link: Link?
+    let coding = CBORCoding()
+    private(set) var link: Link?
     private var isCell = false
     private var epoch: UInt64 = 0
     private var finished = FinishedAnswers()
@@ -45,7 +45,7 @@ final class DeviceRuntime: LinkDelegate {
     private var next = 0
     private var isDraining = false
     private var isEnding = false
-    private var lastDispatch: UInt64 = 0
+    var lastDispatch: UInt64 = 0
     /// Regions of the welcome that have not come yet; the device is ready when they have.
     private var missing: Set<String> = []
 
@@ -358,49 +358,5 @@ final class DeviceRuntime: LinkDelegate {
         link?.send { $0.drained() }
         // The last answers may be more than the cable takes at once.
         link?.whenAllIsSent { exit(0) }
-    }
-
-    // MARK: - From handlers
-
-    func send(_ question: VisitState.Question, visit: UInt64, tag: UInt64) {
-        guard let link else { return }
-        switch question {
-        case .call(let symbol, let payload):
-            let number = link.number(of: symbol)
-            link.send {
-                $0.askCall(visit: visit, tag: tag, symbol: number, deadline: 0, payload)
-            }
-        case .run(let route, let payload):
-            link.send { $0.askRun(visit: visit, tag: tag, route.descriptor, payload) }
-        case .dispatch(let symbol, let payload):
-            let number = link.number(of: symbol)
-            link.send { $0.askDispatch(visit: visit, tag: tag, symbol: number, payload) }
-        case .commit(let offers):
-            link.send {
-                $0.askCommit(
-                    visit: visit, tag: tag,
-                    offers.map {
-                        PeerMessage.Offer(region: $0.region, base: $0.base, patch: $0.patch)
-                    })
-            }
-        }
-    }
-
-    func dispatch<P, O>(_ symbol: Symbol<P, O>, _ payload: P) {
-        guard let link else { return }
-        do {
-            let bytes = try symbol.payload.encode(payload, coding)
-            let number = link.number(of: symbol.name)
-            lastDispatch += 1
-            link.send { $0.dispatch(id: lastDispatch, symbol: number, key: nil, bytes) }
-        } catch {
-            Device.complain("\(symbol.name) was not dispatched: \(error)")
-        }
-    }
-
-    func note(visit: UInt64, region: String, number: UInt32, revision: UInt64) {
-        link?.send {
-            $0.note(visit: visit, region: region, number: number, revision: revision)
-        }
     }
 }

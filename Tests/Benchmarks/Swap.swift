@@ -22,10 +22,16 @@ enum Swap {
         // The window is full and the code is warm.
         try await Program.pause(milliseconds: 200)
         flow.longest = 0
+        // As long as the swaps will take: what the machine alone does to the calls.
+        try await Program.pause(milliseconds: UInt64(swaps) * 60)
+        let undisturbed = flow.longest
+        flow.longest = 0
         for _ in 0..<swaps {
             let pid = instance.devicePID
             try await operate(instance, "swap")
-            while instance.devicePID == pid { try await Program.pause(milliseconds: 1) }
+            while instance.devicePID == pid || !instance.isReady {
+                try await Program.pause(milliseconds: 1)
+            }
             try await Program.pause(milliseconds: 50)
         }
         workers.isOver = true
@@ -36,6 +42,7 @@ enum Swap {
             "swap, \(swaps) of them, \(window) in flight: \(flow.answered) calls, "
                 + "\(flow.failures.count) failed (at most 0), \(again) second attempts (at most 0), "
                 + "longest stall \(flow.longest / 1_000) us, one spawn \(spawn / 1_000) us, "
+                + "longest without a swap \(undisturbed / 1_000) us, "
                 + "ratio \(two(Double(flow.longest) / Double(spawn))) (at most 3.00)")
         guard flow.failures.isEmpty, again == 0 else {
             throw KernelError(
@@ -43,16 +50,27 @@ enum Swap {
         }
     }
 
-    /// From the launch of the device until it serves, the median of some; nothing else runs.
+    /// From the launch of the device until it serves and has answered a call, the median of some;
+    /// nothing else runs.
     private static func spawn(_ instance: Instance) async throws -> UInt64 {
         var times: [UInt64] = []
         for _ in 0..<starts {
             try await operate(instance, "stop")
+            try await reach(instance, "stopped")
             let begun = Bench.now
             try await operate(instance, "start")
+            _ = try await instance.kernel.call(Echo.symbol, [])
             times.append(Bench.now - begun)
+            try await reach(instance, "ready")
         }
         return Bench.quantile(times.sorted(), 0.5)
+    }
+
+    /// Waits until the device is shown so.
+    private static func reach(_ instance: Instance, _ state: String) async throws {
+        for _ in 0..<10_000 where instance.state != state {
+            try await Program.pause(milliseconds: 1)
+        }
     }
 
     private static func operate(_ instance: Instance, _ verb: String) async throws {
