@@ -24,7 +24,7 @@ struct FinishedAnswers {
     }
 
     /// Answers that wait for other code to run, at most.
-    static let most = 16
+    static let most = 256
     /// Nanoseconds of other code after which so many answers were too many.
     static let longest: UInt64 = 1_000_000
 

@@ -4,7 +4,7 @@ import Testing
 
 /// When answers that are finished must leave.
 @Suite struct FinishedAnswersTests {
-    private static let quick: UInt64 = 10_000
+    private static let quick: UInt64 = 1_000
     private static let slow = FinishedAnswers.longest + 1
 
     /// Finishes ordinary visits, so quick each, until the next must wait; returns how many.
@@ -25,18 +25,18 @@ import Testing
     @Test func `where the code is quick more and more leave together, up to a limit`() {
         var answers = FinishedAnswers()
         var now: UInt64 = 1
-        let counts = (0..<7).map { _ in Self.fill(&answers, each: Self.quick, now: &now) }
-        #expect(counts == [1, 2, 4, 8, 16, 16, 16])
+        let counts = (0..<10).map { _ in Self.fill(&answers, each: Self.quick, now: &now) }
+        #expect(counts == [1, 2, 4, 8, 16, 32, 64, 128, 256, 256])
         #expect(counts.last == FinishedAnswers.most)
     }
 
     @Test func `where the code is slow each leaves by itself`() {
         var answers = FinishedAnswers()
         var now: UInt64 = 1
-        for _ in 0..<7 { _ = Self.fill(&answers, each: Self.quick, now: &now) }
+        for _ in 0..<5 { _ = Self.fill(&answers, each: Self.quick, now: &now) }
         // The first that are slow are found out when they leave.
         let counts = (0..<4).map { _ in Self.fill(&answers, each: Self.slow, now: &now) }
-        #expect(counts == [16, 1, 1, 1])
+        #expect(counts == [32, 1, 1, 1])
         #expect((0..<3).map { _ in Self.fill(&answers, each: Self.quick, now: &now) } == [1, 2, 4])
     }
 
