@@ -40,6 +40,7 @@ final class Link: ConnectionDelegate {
     @inline(__always)
     func send(_ write: (CBORWriter) -> Void) {
         write(writer)
+        connection?.gathered = writer.count
         guard !isAwaited || writer.count >= SocketLimits.keptCapacity else { return }
         isAwaited = connection?.fillLater() ?? false
         if !isAwaited || writer.count >= SocketLimits.keptCapacity { handOver() }
@@ -47,6 +48,7 @@ final class Link: ConnectionDelegate {
 
     private func handOver() {
         isAwaited = false
+        connection?.gathered = 0
         connection?.send(writer.written)
         writer.reset()
     }

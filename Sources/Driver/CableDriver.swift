@@ -175,7 +175,7 @@ package final class CableDriver {
     private func takePlain(_ body: UnsafeRawBufferPointer) -> Bool {
         guard let peer else { return false }
         if device != nil, let output = PeerMessage.plainOutput(body) {
-            hub.returned(peer, visit: output.number, .next([UInt8](output.bytes)))
+            hub.returned(peer, visit: output.number, output: output.bytes)
             return true
         }
         guard isPatient, let sent = PeerMessage.plainCall(body) else { return false }

@@ -45,6 +45,11 @@ extension CableDriver: Cable {
         tell()
     }
 
+    package func reply(call: UInt64, output bytes: UnsafeRawBufferPointer) {
+        output.output(reply: call, bytes)
+        tell()
+    }
+
     package func accepted(call: UInt64) {
         output.accepted(id: call)
         tell()

@@ -13,12 +13,20 @@ package protocol Cable: AnyObject {
     func answer(visit: UInt64, tag: UInt64, _ answer: Answer)
     /// The end of a call.
     func reply(call: UInt64, _ result: Result<[UInt8], KernelError>)
+    /// The end of a call that gives these bytes, which are lent.
+    func reply(call: UInt64, output: UnsafeRawBufferPointer)
     /// A dispatched command stands in its lane.
     func accepted(call: UInt64)
     /// The whole value of a region.
     func snapshot(region: String, at revision: Revision, _ value: Value)
     /// One commit, as far as this peer follows its regions.
     func patch(at revision: Revision, _ changes: [RegionChange])
+}
+
+extension Cable {
+    package func reply(call: UInt64, output: UnsafeRawBufferPointer) {
+        reply(call: call, .success([UInt8](output)))
+    }
 }
 
 /// One delivery of a stage.

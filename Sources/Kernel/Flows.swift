@@ -42,7 +42,7 @@ extension Hub {
         return flow
     }
 
-    private func unlink(_ flow: Flow) {
+    func unlink(_ flow: Flow) {
         if let next = flow.next { next.previous = flow.previous } else { newest = flow.previous }
         if let previous = flow.previous { previous.next = flow.next } else { first = flow.next }
         flow.next = nil

@@ -264,6 +264,10 @@ extension CBORWriter {
     }
 
     package func output(reply id: UInt64, _ bytes: [UInt8]) {
+        bytes.withUnsafeBytes { output(reply: id, $0) }
+    }
+
+    package func output(reply id: UInt64, _ bytes: UnsafeRawBufferPointer) {
         frame(.reply, 3) {
             $0.uint(id)
             $0.uint(0)

@@ -113,8 +113,12 @@ final class Instance {
         return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 
+    /// Waits until the kernel is gone, for it writes into the folder up to its end.
     func end() async {
+        var isGone = false
+        kernel.onEnd = { _ in isGone = true }
         _ = try? await kernel.call("Kernel.shutdown", .null)
+        for _ in 0..<10_000 where !isGone { try? await Program.pause(milliseconds: 1) }
         kernel.close()
     }
 

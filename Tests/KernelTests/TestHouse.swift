@@ -158,7 +158,15 @@ final class TestProcess {
         return visit
     }
 
+    /// Outputs are lent, as those of a real cable are.
     func answer(_ visit: TestCable.Visit, _ verb: EncodedVerb) {
+        guard case .next(let bytes) = verb else { return answer(visit, whole: verb) }
+        bytes.withUnsafeBytes {
+            house.hub.returned(peer, visit: visit.number, output: $0)
+        }
+    }
+
+    func answer(_ visit: TestCable.Visit, whole verb: EncodedVerb) {
         house.hub.returned(peer, visit: visit.number, verb)
     }
 

@@ -258,7 +258,13 @@ final class SimProcess: Cable {
     private func reply(_ visit: Running, _ verb: EncodedVerb) {
         let number = visit.order.number
         visits[number] = nil
-        send("reply of \(visit.order.symbol)") { $0.returned($1, visit: number, verb) }
+        send("reply of \(visit.order.symbol)") { hub, peer in
+            // Outputs are lent, as those of a real cable are.
+            guard case .next(let bytes) = verb else {
+                return hub.returned(peer, visit: number, verb)
+            }
+            bytes.withUnsafeBytes { hub.returned(peer, visit: number, output: $0) }
+        }
     }
 
     /// Local answers are ready at once; the others go through the hub.
