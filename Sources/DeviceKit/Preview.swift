@@ -42,6 +42,11 @@ public struct Preview: Sendable, Equatable {
     /// Whether there was nothing later when this was told.
     public var isLatest: Bool { revision >= latest }
 
+    /// Whether a region that comes at a revision shows that the kernel has ended the preview.
+    func isEnded(by region: String, at counter: UInt64) -> Bool {
+        !region.hasPrefix("Kernel.") && counter != revision.counter
+    }
+
     /// - Throws: `KernelError` when it is not what a kernel says.
     init(_ value: Value) throws(KernelError) {
         func revision(_ name: String) throws(KernelError) -> Revision {
@@ -94,9 +99,7 @@ extension Kernel {
     /// The kernel brings whoever is too slow back to the present: its regions then come at another
     /// revision than the one that is looked at.
     func judge(_ region: String, at counter: UInt64) {
-        guard let preview, journeys == 0, !region.hasPrefix("Kernel."),
-            counter != preview.revision.counter
-        else { return }
+        guard let preview, journeys == 0, preview.isEnded(by: region, at: counter) else { return }
         self.preview = nil
         onPresent?()
     }

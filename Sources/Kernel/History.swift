@@ -137,8 +137,8 @@ struct History {
         return entry.to
     }
 
-    /// The value at a revision of the buffer before the last entry, also between two of this region;
-    /// nil when it is not kept.
+    /// The value at a revision of the buffer before the last entry, also between two of this
+    /// region; nil when it is not kept.
     ///
     /// - Parameter present: the value after the last entry.
     /// - Complexity: one copy, and the changes up to the next keyframe.

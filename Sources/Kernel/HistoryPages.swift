@@ -9,9 +9,9 @@ extension Hub {
     /// - Parameters:
     ///   - after: the number of the last entry that the reader has; nil: none.
     ///   - last: so many of the newest at most, for the first page; nil: all that are kept.
-    /// - Returns: `entries`; `next`, the number of the last of them; `last`, that of the newest there
-    ///   is; `lost`, how many behind `after` are not kept any more; and the revisions `oldest`, from
-    ///   which on the region's value is known, and `revision`, where it is now.
+    /// - Returns: `entries`; `next`, the number of the last of them; `last`, that of the newest
+    ///   there is; `lost`, how many behind `after` are not kept any more; and the revisions
+    ///   `oldest`, from which on the region's value is known, and `revision`, where it is now.
     /// - Throws: `KernelError` when there is no such region, or it has no history.
     package func readHistory(
         of name: String, after: UInt64?, last: UInt64?

@@ -37,7 +37,7 @@ package struct HubLimits: Sendable {
     /// Revisions from one keyframe of a region to the next: a whole value of it.
     package var keyframeDistance = 64
     /// Bytes of a larger value, of which no keyframes are kept.
-    package var keyframeBytes = 512 << 10
+    package var keyframeBytes = 128 << 10
     /// Entries of a history that a reader is given at a time.
     package var historyPage = 256
     /// Bytes of what one step of a preview sends as patches; regions beyond them are sent whole.

@@ -2,7 +2,7 @@
 enum Hints {
     private static let library = [
         ("n", "new"), ("enter", "open"), ("?", "help"), ("q", "quit"), ("e", "rename"),
-        ("d", "delete"), ("D", "devices"), ("T", "time"), ("r", "refresh"),
+        ("d", "delete"), ("D", "devices"), ("r", "refresh"), ("T", "time"),
     ]
     private static let slideshow = [
         ("esc", "back"), ("a", "add photos"), ("?", "help"), ("q", "quit"), ("e", "rename"),

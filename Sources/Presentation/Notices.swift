@@ -33,7 +33,9 @@ struct Notices {
         guard let moment = travel.moment else {
             return [Line(text: "◷ going to the past…", aside: "", style: .past)]
         }
-        var words = ["◷ revision \(moment.revision)"]
+        let ends = (moment.isOldest ? ["oldest"] : []) + (moment.isLatest ? ["latest"] : [])
+        let end = ends.isEmpty ? "" : " (\(ends.joined(separator: ", ")))"
+        var words = ["◷ revision \(moment.revision)\(end)"]
         if let at = moment.at {
             words.append(DateText.seconds(at, offset: model.settings.utcOffset))
         }
@@ -41,10 +43,8 @@ struct Notices {
         if let symbol = moment.symbol?.split(separator: "#").first {
             words.append("\(symbol)\(moment.device.map { " (\($0))" } ?? "")")
         }
-        let ends = (moment.isOldest ? ["oldest kept"] : []) + (moment.isLatest ? ["latest"] : [])
         return [
-            Line(
-                text: (words + ends).joined(separator: " · "), aside: "esc present", style: .past)
+            Line(text: words.joined(separator: " · "), aside: "esc present", style: .past)
         ]
     }
 

@@ -131,7 +131,8 @@ extension EndToEnd {
             Refusal(words: ["buffer", "NoRegion"], status: 69, says: "NoRegion"),
             Refusal(words: ["buffer"], status: 64, says: "region"),
             Refusal(
-                words: ["buffer", "LibraryState", "--at", "1-1"], status: 69, says: "another start"),
+                words: ["buffer", "LibraryState", "--at", "1-1"], status: 69,
+                says: "another start"),
             Refusal(words: ["buffer", "LibraryState", "--at", "x"], status: 64, says: "EPOCH"),
             Refusal(
                 words: ["buffer", "LibraryState", "--at", "99999"], status: 69, says: "latest"),
