@@ -18,6 +18,13 @@ public final class Kernel {
         didSet { if let ended, let onEnd { onEnd(ended) } }
     }
 
+    /// Where this client looks at the past; nil in the present.
+    public internal(set) var preview: Preview?
+    /// Told when the kernel has ended a preview that was not left: this client was too slow for it.
+    public var onPresent: (@LoopActor () -> Void)?
+    /// Ways into the past and back that are not answered yet.
+    var journeys = 0
+
     private var ended: KernelError?
 
     private var link: Link?
@@ -306,8 +313,11 @@ extension Kernel: LinkDelegate {
             greeting = nil
         case .refused(let code, let message):
             refuse(KernelError(KernelError.Code(rawValue: code), message, outcome: .none))
-        case .snapshot(let part): keep { try mirror.take(part) }
+        case .snapshot(let part):
+            judge(part.region, at: part.counter)
+            keep { try mirror.take(part) }
         case .patch(let epoch, let counter, let changes):
+            if let region = changes.first?.region { judge(region, at: counter) }
             keep { try mirror.take(epoch: epoch, counter: counter, changes) }
         case .ping(let number): link.send { $0.pong(number) }
         case .pong, .visit, .visitClosure, .cancelVisit, .answer, .drain: break
@@ -318,6 +328,7 @@ extension Kernel: LinkDelegate {
         self.link = nil
         greeting?.resume(throwing: error)
         greeting = nil
+        preview = nil
         failAll(error)
         ended = error
         onEnd?(error)

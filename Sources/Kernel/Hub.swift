@@ -127,15 +127,34 @@ package final class Hub {
 
     /// Binds one of the kernel's own symbols.
     ///
-    /// - Parameter summary: one line that says what it is for.
+    /// - Parameters:
+    ///   - summary: one line that says what it is for.
+    ///   - onlyReads: whether a client that looks at the past may call it.
     package func declare(
-        builtin name: String, summary: String = "",
+        builtin name: String, summary: String = "", onlyReads: Bool = false,
         _ answer: @escaping ([UInt8]) -> Result<[UInt8], KernelError>
     ) {
         let slot = add(name, nil)
         slot.builtin = answer
+        slot.onlyReads = onlyReads
         slot.traits.summary = summary
         slot.known = true
+    }
+
+    /// Binds one of the kernel's own symbols that concerns the connection on which it is called.
+    package func declare(
+        personal name: String, summary: String,
+        _ answer: @escaping (Peer, [UInt8]) -> Result<[UInt8], KernelError>
+    ) {
+        declare(builtin: name, summary: summary) { _ in
+            .failure(
+                KernelError(
+                    .denied,
+                    "\(name) concerns the connection of a client: no handler and no pipe "
+                        + "calls it", outcome: .none))
+        }
+        symbols[name]?.personal = answer
+        symbols[name]?.onlyReads = true
     }
 
     @discardableResult

@@ -8,6 +8,10 @@ package final class SymbolSlot {
     package let device: DeviceSlot?
     /// The kernel's own answer.
     var builtin: (([UInt8]) -> Result<[UInt8], KernelError>)?
+    /// The kernel's own answer to a client, about its connection.
+    var personal: ((Peer, [UInt8]) -> Result<[UInt8], KernelError>)?
+    /// Whether it only reads, so that a client that looks at the past may call it.
+    var onlyReads = false
     /// As announced by the device; the defaults until then.
     package internal(set) var traits = Traits()
     /// The shapes of payload and output, as announced.

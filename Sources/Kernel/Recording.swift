@@ -126,6 +126,7 @@ extension Hub {
             return finish(flow, .failure(recordFull(visit)))
         }
         guard !record.reads.contains(where: { $0.region == region && $0.number == n }),
+            revision <= (slot.owned ? slot.counter : counter),
             let value = slot.value(at: revision)
         else { return }
         record.reads.append(

@@ -11,7 +11,13 @@ extension Hub {
         deadline: UInt32 = 0, key: String? = nil
     ) {
         guard let symbol else { return peer.cable.reply(call: id, .failure(Hub.unbound)) }
+        if let refusal = previewing(peer, symbol) {
+            return peer.cable.reply(call: id, .failure(refusal))
+        }
         if let builtin = symbol.builtin {
+            if let personal = symbol.personal, peer.device == nil {
+                return peer.cable.reply(call: id, personal(peer, payload))
+            }
             return peer.cable.reply(call: id, builtin(payload))
         }
         guard peer.open < limits.openCalls, peer.openBytes + payload.count <= limits.openBytes
@@ -31,6 +37,9 @@ extension Hub {
         _ peer: Peer, _ id: UInt64, _ symbol: SymbolSlot?, _ payload: [UInt8], key: String? = nil
     ) {
         guard let symbol else { return peer.cable.reply(call: id, .failure(Hub.unbound)) }
+        if let refusal = previewing(peer, symbol) {
+            return peer.cable.reply(call: id, .failure(refusal))
+        }
         switch accept(symbol, payload, path: ownPath(key, symbol, payload)) {
         case .failure(let error): peer.cable.reply(call: id, .failure(error))
         case .success(let flow):
