@@ -91,7 +91,7 @@ final class DeviceRuntime: LinkDelegate {
             endIfDrained()
         case .ping(let number): link.send { $0.pong(number) }
         case .reply(_, .failure(let error)):
-            Device.complain("a command was not accepted: \(error)")
+            Device.complain("a command or an event was not accepted: \(error)")
         case .pong, .reply, .accepted: break
         }
     }
@@ -176,6 +176,9 @@ final class DeviceRuntime: LinkDelegate {
             case .failure(let error): .failure(error)
             case .committed(_, let values): .committed(values)
             case .conflict: .conflict
+            case .published(let sequence): .published(sequence)
+            case .events, .gap:
+                .failure(KernelError(.malformed, "the kernel answered another question"))
             }
         if visit.keep(tag, kept) {
             work.append(.answer(visit))
@@ -320,6 +323,8 @@ final class DeviceRuntime: LinkDelegate {
         case .dispatch(let symbol, let payload):
             let number = link.number(of: symbol)
             link.send { $0.askDispatch(visit: visit, tag: tag, symbol: number, payload) }
+        case .publish(let channel, let payload):
+            link.send { $0.askPublish(visit: visit, tag: tag, channel: channel, payload) }
         case .commit(let offers):
             link.send {
                 $0.askCommit(
@@ -340,6 +345,16 @@ final class DeviceRuntime: LinkDelegate {
             link.send { $0.dispatch(id: lastDispatch, symbol: number, key: nil, bytes) }
         } catch {
             Device.complain("\(symbol.name) was not dispatched: \(error)")
+        }
+    }
+
+    func publish<E>(_ channel: Channel<E>, _ event: E) {
+        do {
+            let bytes = try channel.event.encode(event, coding)
+            lastDispatch += 1
+            link?.send { $0.publish(id: lastDispatch, channel: channel.name, key: nil, bytes) }
+        } catch {
+            Device.complain("an event for \(channel.name) was not published: \(error)")
         }
     }
 

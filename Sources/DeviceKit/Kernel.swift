@@ -20,15 +20,21 @@ public final class Kernel {
 
     private var ended: KernelError?
 
-    private var link: Link?
-    private var calls = PendingCalls()
+    private(set) var link: Link?
+    /// Whether this client has ended it.
+    private(set) var isClosed = false
+    /// How it was reached, for who must reach it again.
+    private(set) var origin = (instance: "", client: "")
+    /// Reads of channels that wait for their answers, by the number of each.
+    var reads: [UInt64: ChannelFeed] = [:]
+    var calls = PendingCalls()
     private let mirror = Mirror()
     private var greeting: UnsafeContinuation<Void, any Error>?
     private var patience: Timer?
     private var openCalls = 1_024
     /// Calls that wait until fewer are open.
     private var queued: [UnsafeContinuation<Void, Never>] = []
-    private let coding = CBORCoding()
+    let coding = CBORCoding()
 
     private init() {}
 
@@ -43,6 +49,7 @@ public final class Kernel {
         instance: String, client: String, patience milliseconds: UInt64 = 5_000
     ) async throws(KernelError) -> Kernel {
         let kernel = Kernel()
+        kernel.origin = (instance, client)
         do throws(SocketError) {
             let path = try SocketPath(name: instance)
             let descriptor = try UnixSocket.connect(path: path)
@@ -96,6 +103,7 @@ public final class Kernel {
 
     /// Ends the connection; open calls fail.
     public func close() {
+        isClosed = true
         link?.close()
         link = nil
         failAll(KernelError(.kernelLost, "this client closed the connection"))
@@ -142,7 +150,7 @@ public final class Kernel {
         try await send(symbol, encode(payload), key)
     }
 
-    private func encode(_ value: Value) -> [UInt8] {
+    func encode(_ value: Value) -> [UInt8] {
         let writer = CBORWriter()
         writer.value(value)
         return writer.bytes
@@ -170,7 +178,7 @@ public final class Kernel {
         }
     }
 
-    private func check(_ payload: [UInt8], _ symbol: String) throws(KernelError) {
+    func check(_ payload: [UInt8], _ symbol: String) throws(KernelError) {
         guard payload.count + 1_024 <= WireLimits.frame else {
             throw KernelError(
                 .tooLarge,
@@ -180,13 +188,13 @@ public final class Kernel {
     }
 
     /// Waits until one more call may be open.
-    private func room() async {
+    func room() async {
         while calls.count >= openCalls, link != nil {
             await withUnsafeContinuation { queued.append($0) }
         }
     }
 
-    private func ask(_ write: (UInt64, Link) -> Void) async throws -> [UInt8] {
+    func ask(_ write: (UInt64, Link) -> Void) async throws -> [UInt8] {
         let number = calls.reserve()
         return try await withTaskCancellationHandler {
             try await withUnsafeThrowingContinuation { (waiter: Waiter) in
@@ -271,17 +279,24 @@ extension Kernel: LinkDelegate {
     }
 
     private func finish(_ id: UInt64, _ reply: KernelMessage.Reply) {
+        if !reads.isEmpty, let feed = reads.removeValue(forKey: id) {
+            calls.release(id)
+            feed.take(reply)
+            return admit()
+        }
         guard let waiter = calls.take(id) else { return }
         switch reply {
         case .output(let bytes): waiter.resume(returning: [UInt8](bytes))
         case .failure(let error): waiter.resume(throwing: error)
-        case .committed, .conflict: waiter.resume(returning: [])
+        case .published(let sequence):
+            waiter.resume(returning: withUnsafeBytes(of: sequence.bigEndian) { Array($0) })
+        case .committed, .conflict, .events, .gap: waiter.resume(returning: [])
         }
         admit()
     }
 
     /// A call has ended: one that waited may be sent.
-    private func admit() {
+    func admit() {
         if !queued.isEmpty { queued.removeFirst().resume() }
     }
 
@@ -301,6 +316,12 @@ extension Kernel: LinkDelegate {
     }
 
     private func failAll(_ error: KernelError) {
+        let feeds = reads
+        reads = [:]
+        for (id, feed) in feeds {
+            calls.release(id)
+            feed.lost(error)
+        }
         for waiter in calls.takeAll() { waiter.resume(throwing: error) }
         for waiter in queued { waiter.resume() }
         queued = []

@@ -41,6 +41,7 @@ package final class Hub {
     /// Commits since the start.
     package internal(set) var counter: UInt64 = 0
     var lanes: [String: Lane] = [:]
+    var channels: [String: ChannelSlot] = [:]
     /// The live flows in the order of their numbers.
     var first: Flow?
     unowned(unsafe) var newest: Flow?

@@ -47,6 +47,7 @@ package final class DeviceSlot {
     let reads: Set<String>
     let writes: Set<String>
     let calls: [String]?
+    let publishes: Set<String>
     /// The process that serves.
     package internal(set) var peer: Peer?
     /// The process that served before, for the flows that began under it; their number.
@@ -71,6 +72,7 @@ package final class DeviceSlot {
         reads = Set(manifest.reads).union(manifest.writes)
         writes = Set(manifest.writes)
         calls = manifest.calls
+        publishes = Set(manifest.publishes)
     }
 
     /// Whether the manifest lets it call a symbol: by name, or by a prefix that ends in `*`.
@@ -91,11 +93,14 @@ package struct DeviceDeclaration: Sendable {
     package var calls: [String]?
     package var reads: [String]
     package var writes: [String]
+    /// Channels.
+    package var publishes: [String]
 
     package init(
         name: String, pure: Bool, provides: [String], calls: [String]?, reads: [String],
-        writes: [String]
+        writes: [String], publishes: [String] = []
     ) {
+        self.publishes = publishes
         self.name = name
         self.pure = pure
         self.provides = provides

@@ -85,6 +85,7 @@ extension Hub {
 
     /// The client no longer wants the answer.
     package func cancel(_ peer: Peer, call id: UInt64) {
+        if stopReading(peer, id) { return }
         for flow in flows {
             if case .call(let owner, let call) = flow.origin, owner === peer, call == id {
                 return cancel(flow, "the client cancelled it")
@@ -104,6 +105,7 @@ extension Hub {
     package func gone(_ peer: Peer) {
         peer.away = true
         unfollow(peer)
+        stopReading(peer)
         for flow in flows {
             if case .call(let owner, _) = flow.origin, owner === peer {
                 cancel(flow, "the client is gone")
@@ -116,6 +118,10 @@ extension Hub {
         device.refused = status
         device.cellsComing = 0
         for flow in device.waiting + device.apart where flow.waiting === device {
+            if flow.isEvent, !flow.last {
+                keep(waiting: flow)
+                continue
+            }
             leaveQueue(flow)
             if flow.last {
                 lose(finallyOf: flow, "the device \(device.name) is \(status)")

@@ -11,7 +11,7 @@ extension Hub {
         guard let device = symbol.device else {
             return finish(flow, .failure(Hub.unbound))
         }
-        if let refused = device.refused {
+        if let refused = device.refused, !flow.isEvent || flow.last {
             if flow.last {
                 return lose(finallyOf: flow, "the device \(device.name) is \(refused)")
             }
@@ -23,6 +23,7 @@ extension Hub {
         guard hasRoom(device, flow) else { return finish(flow, .failure(crowded(symbol, device))) }
         flow.waiting = device
         device.waitingBytes += flow.value.count
+        stand(flow)
         if front { device.waiting.insert(flow, at: 0) } else { device.waiting.append(flow) }
         deliver(device)
     }
@@ -35,6 +36,7 @@ extension Hub {
         device.apart.removeAll { $0 === flow }
         device.waitingBytes -= flow.value.count
         flow.waiting = nil
+        goOn(flow)
     }
 
     /// Gives what waits to the process that serves.
@@ -43,6 +45,7 @@ extension Hub {
             device.waiting.removeFirst()
             device.waitingBytes -= flow.value.count
             flow.waiting = nil
+            goOn(flow)
             if flow.route == nil {
                 resolve(flow)
             } else if let symbol = stageSymbol(flow) {
@@ -53,7 +56,7 @@ extension Hub {
 
     /// The limit refuses new requests, never a visit that was delivered before.
     func hasRoom(_ device: DeviceSlot, _ flow: Flow) -> Bool {
-        flow.attempt > 0 || flow.last
+        flow.attempt > 0 || flow.last || flow.isEvent
             || device.waiting.count + device.apart.count < limits.waitingRequests
                 && device.waitingBytes + flow.value.count <= limits.waitingBytes
     }

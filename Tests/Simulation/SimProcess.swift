@@ -137,6 +137,7 @@ final class SimProcess: Cable {
 
     func reply(call: UInt64, _ result: Result<[UInt8], KernelError>) {}
     func accepted(call: UInt64) {}
+    func channel(call: UInt64, _ answer: ChannelAnswer) {}
 
     private func send(_ label: String, _ message: @escaping (Hub, Peer) -> Void) {
         if !isCut { outbox.append((label, message)) }
@@ -198,6 +199,7 @@ final class SimProcess: Cable {
             return offer(visit, asked.task, tag, regions, change)
         case .output(let bytes): value = .success(Value(encoded: bytes))
         case .failure(let error): value = .failure(Failure(code: error.code.rawValue))
+        case .published(let sequence): value = .success(.int(Int64(sequence)))
         case .committed(_, let values?):
             value = .success(asked.commit?.change(values).1 ?? .null)
         case .committed(_, nil): value = .success(asked.result)

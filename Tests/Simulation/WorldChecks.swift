@@ -218,6 +218,7 @@ final class SimClient: Cable {
     func cancel(visit: UInt64) {}
     func answer(visit: UInt64, tag: UInt64, _ answer: Answer) {}
     func accepted(call: UInt64) {}
+    func channel(call: UInt64, _ answer: ChannelAnswer) {}
     func snapshot(region: String, at revision: Revision, _ value: Value) {}
     func patch(at revision: Revision, _ changes: [RegionChange]) {}
 }
