@@ -61,6 +61,7 @@ final class LoadRegion {
             "staleReplies": .int(Int64(hub.staleReplies)),
             "residentBytes": .int(Self.residentBytes),
             "cells": .int(Int64(hub.liveCells)),
+            "channels": hub.channelLoad,
         ]
         return .map(members)
     }

@@ -7,7 +7,8 @@ extension Manifest {
     /// What the hub takes from it.
     var declaration: DeviceDeclaration {
         DeviceDeclaration(
-            name: name, pure: pure, provides: provides, calls: calls, reads: reads, writes: writes)
+            name: name, pure: pure, provides: provides, calls: calls, reads: reads, writes: writes,
+            publishes: publishes)
     }
 
     /// Seconds from the start of a process to its readiness.

@@ -94,12 +94,15 @@ extension Hub {
 
     /// The flow begins to wait for a process; if it is an event's, its time stands.
     func stand(_ flow: Flow) {
-        if flow.isEvent, !flow.last { flow.standsSince = seen }
+        guard flow.isEvent, !flow.last else { return }
+        flow.standsSince = seen
+        flow.waiting?.waitingEvents += 1
     }
 
     /// It no longer waits: what it has waited for a device that was away does not count.
-    func goOn(_ flow: Flow) {
+    func goOn(_ flow: Flow, from device: DeviceSlot) {
         guard let since = flow.standsSince else { return }
+        device.waitingEvents -= 1
         flow.standsSince = nil
         flow.deadline += seen - since
         flow.limit += seen - since

@@ -75,6 +75,7 @@ package final class Hub {
         declare(region: RegionSlot.errors, initial: .array([]), owned: true)
         declare(region: RegionSlot.symbols, initial: .array([]), owned: true)
         declare(region: RegionSlot.pipes, initial: .array([]), owned: true)
+        declare(region: RegionSlot.channels, initial: .array([]), owned: true)
     }
 
     /// A turn of the loop begins: events until the next one happen now.

@@ -57,6 +57,8 @@ package final class DeviceSlot {
     /// The visits that wait for a process.
     var waiting: [Flow] = []
     var waitingBytes = 0
+    /// How many of them are events of channels, which fill no queue.
+    var waitingEvents = 0
     /// The visits that wait for a cell each, and how many cells are coming and how many are there.
     var apart: [Flow] = []
     var cellsComing = 0

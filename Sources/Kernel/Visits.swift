@@ -36,7 +36,7 @@ extension Hub {
         device.apart.removeAll { $0 === flow }
         device.waitingBytes -= flow.value.count
         flow.waiting = nil
-        goOn(flow)
+        goOn(flow, from: device)
     }
 
     /// Gives what waits to the process that serves.
@@ -45,7 +45,7 @@ extension Hub {
             device.waiting.removeFirst()
             device.waitingBytes -= flow.value.count
             flow.waiting = nil
-            goOn(flow)
+            goOn(flow, from: device)
             if flow.route == nil {
                 resolve(flow)
             } else if let symbol = stageSymbol(flow) {
@@ -57,7 +57,8 @@ extension Hub {
     /// The limit refuses new requests, never a visit that was delivered before.
     func hasRoom(_ device: DeviceSlot, _ flow: Flow) -> Bool {
         flow.attempt > 0 || flow.last || flow.isEvent
-            || device.waiting.count + device.apart.count < limits.waitingRequests
+            || device.waiting.count - device.waitingEvents + device.apart.count
+                < limits.waitingRequests
                 && device.waitingBytes + flow.value.count <= limits.waitingBytes
     }
 

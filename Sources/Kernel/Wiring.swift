@@ -8,7 +8,7 @@ extension Hub {
     package func showSymbols() {
         let pipes = Set(bindings.filter { $0.stages != nil }.map(\.name))
         let rows = callable.compactMap { symbols[$0] }.map { slot in
-            slot.row(isPipe: pipes.contains(slot.name))
+            slot.row(isPipe: pipes.contains(slot.name), follows: followed(by: slot))
         }
         set(region: RegionSlot.symbols, .array(rows))
     }
@@ -62,14 +62,14 @@ extension Hub {
 }
 
 extension SymbolSlot {
-    fileprivate func row(isPipe: Bool) -> Value {
+    fileprivate func row(isPipe: Bool, follows: [String]) -> Value {
         var kind = "handler"
         if builtin != nil { kind = "kernel" } else if isPipe { kind = "pipe" }
         return .map([
             "name": .text(name), "device": device.map { .text($0.name) } ?? .null,
             "kind": known ? .text(kind) : .null, "summary": .text(traits.summary),
             "replay": builtin == nil ? .text(replay.rawValue) : .null,
-            "takes": .text(takes), "gives": .text(gives),
+            "follows": .array(follows.map(Value.text)), "takes": .text(takes), "gives": .text(gives),
             "lane": traits.lane.map(Value.text) ?? .null,
             "attempt": builtin == nil ? .int(Int64(traits.attempt)) : .null,
             "deadline": builtin == nil ? .int(Int64(traits.deadline)) : .null,

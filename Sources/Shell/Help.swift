@@ -35,6 +35,12 @@ enum Help {
             verb: "buffer", usage: "[REGION] [--watch] [--json]",
             text: "prints a region, and with --watch every change of it"),
         Entry(
+            verb: "follow", usage: "CHANNEL [--after N] [--json]",
+            text: "prints the events of a channel as they come; --after 0: all that is kept"),
+        Entry(
+            verb: "publish", usage: "CHANNEL [JSON] [--key KEY]",
+            text: "publishes an event and prints its number"),
+        Entry(
             verb: "log", usage: "[DEVICE] [-f] [--lines N] [--data DIR] [--json]",
             text: "prints what devices and the kernel have logged; -f goes on with what comes"),
         Entry(
@@ -59,7 +65,7 @@ enum Help {
 
     /// Verbs of the design that this build answers with `unsupported`.
     static let unsupported = [
-        "history", "follow", "new",
+        "history", "new",
     ]
 
     static var all: String {

@@ -86,7 +86,7 @@ enum Handlers {
             }
         case "tally":
             return { $0.bind(Zoo.tally(of: own)) { kernel, text in try tally(kernel.key, text) } }
-        default: return nil
+        default: return channels(parts[1], own)
         }
     }
 

@@ -148,6 +148,7 @@ import Values
     {
         var limits = HubLimits()
         limits.visitBytes = 4
+        limits.errors = 8
         let house = try house(limits)
         let (_, _, store) = try house.startAll()
         for _ in 0..<1_000 { house.client.publish("too large for a visit") }
