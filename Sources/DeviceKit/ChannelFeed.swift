@@ -154,6 +154,11 @@ final class ChannelFeed {
             ask()
         case .gap(let from, let to):
             failure = ChannelGap(channel: channel, missed: from...to)
+        case .failure(let error) where error.code == .overloaded:
+            // Calls of this client have taken all that it may have open.
+            EventLoop.shared.schedule(at: EventLoop.shared.now + ChannelLimits.pause) {
+                [weak self] in self?.ask()
+            }
         case .failure(let error): failure = error
         case .output, .committed, .conflict, .published:
             failure = KernelError(.malformed, "the kernel answered another question")

@@ -69,7 +69,8 @@ package struct Manifest: Sendable {
 
     private static let keys: Set<String> = [
         "name", "executable", "arguments", "environment", "role", "provides", "calls", "reads",
-        "writes", "channels", "publishes", "follows", "regions", "restart", "limits", "sandbox", "instances",
+        "writes", "channels", "publishes", "follows", "regions", "restart", "limits", "sandbox",
+        "instances",
         "startSeconds", "drainSeconds", "termSeconds",
     ]
 

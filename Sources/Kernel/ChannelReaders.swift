@@ -100,8 +100,9 @@ extension Hub {
     /// The connection takes events again.
     package func goOn(_ peer: Peer) {
         guard peer.reading > 0 else { return }
-        for slot in channels.values where slot.readers.contains(where: { $0.peer === peer }) {
-            serve(slot)
+        for name in channelNames {
+            guard let slot = channels[name] else { continue }
+            if slot.readers.contains(where: { $0.peer === peer }) { serve(slot) }
         }
     }
 

@@ -69,7 +69,8 @@ package enum PeerMessage {
         case .name, .follow: 2
         case .returned(_, .divert): 5
         case .returned(_, .abort), .dispatch, .note, .askRun, .askDispatch, .askPublish,
-            .publish, .read: 4
+            .publish, .read:
+            4
         case .returned, .askCommit: 3
         case .call, .askCall: 5
         }

@@ -148,8 +148,14 @@ extension EndToEnd {
                 #"{"follows": [{"channel": "Zoo.none", "symbol": "Zoo.echo"}]}"#,
                 "follows: no manifest declares the channel Zoo.none; there are Zoo.other"
             ),
-            (#"{"channels": [{"name": "Zoo.other"}]}"#, "channels: the channel Zoo.other is declared"),
-            (#"{"channels": [{"name": "Zoo.x", "events": 65537}]}"#, "channels: the channel Zoo.x keeps"),
+            (
+                #"{"channels": [{"name": "Zoo.other"}]}"#,
+                "channels: the channel Zoo.other is declared"
+            ),
+            (
+                #"{"channels": [{"name": "Zoo.x", "events": 65537}]}"#,
+                "channels: the channel Zoo.x keeps"
+            ),
         ])
         func `a manifest with a wrong channel is refused by its file and key`(
             _ more: String, _ why: String

@@ -59,7 +59,8 @@ import Values
         #expect(gap?["from"]?.int == 2)
         #expect(gap?["to"]?.int == 7)
         #expect(gap?["channel"]?.text == "news")
-        #expect(gap?["message"]?.text?.hasPrefix("Store.save has missed the events 2 to 7 ") == true)
+        #expect(
+            gap?["message"]?.text?.hasPrefix("Store.save has missed the events 2 to 7 ") == true)
     }
 
     @Test func `the deadline of an event stands while its follower is away`() throws {

@@ -115,7 +115,8 @@ import Values
         next.publish(again, 4, "new")
         #expect(next.heard() == [])
         for _ in 0..<4 { next.parked(again) }
-        #expect(next.heard() == ["2 published 1", "3 published 2", "1 published 3", "4 published 4"])
+        #expect(
+            next.heard() == ["2 published 1", "3 published 2", "1 published 3", "4 published 4"])
         next.answer(again, "done")
         #expect(call.end == "done")
         #expect(try house.hub.channel("news").last == 4)
