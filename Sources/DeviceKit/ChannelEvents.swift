@@ -74,8 +74,8 @@ extension Kernel {
     /// - Parameters:
     ///   - after: the number of the last event that is not wanted; 0: all that is kept; nil: what
     ///     is published from now on.
-    ///   - epoch: the kernel's start in which `after` was read, where it is known: another one is an
-    ///     error then.
+    ///   - epoch: the kernel's start in which `after` was read, where it is known: any other is
+    ///     an error then.
     public nonisolated func events<E>(
         of channel: Channel<E>, after: UInt64? = nil, epoch: UInt64? = nil
     ) -> ChannelEvents<E> {

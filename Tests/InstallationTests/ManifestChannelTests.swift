@@ -53,7 +53,8 @@ import Testing
             ["follows has no “after”"]
         ),
         (
-            #""follows": [{"channel": "c", "symbol": "D.heard"}, {"channel": "c", "symbol": "D.heard"}]"#,
+            #""follows": ["#
+                + #"{"channel": "c", "symbol": "D.heard"}, {"channel": "c", "symbol": "D.heard"}]"#,
             ["follows", "D.heard follows c twice"]
         ),
     ]
