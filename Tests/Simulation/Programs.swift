@@ -14,6 +14,10 @@ struct Program: Sendable {
     var hasOwnKey = false
     /// The effect that its `finally` makes.
     var ends: String?
+    /// The effects of the commands that it sends: they may come after its end.
+    var later: Set<String> = []
+    /// How often its own code ends its process.
+    var traps = 0
 
     static let all: [String: Program] = [
         "linear": Program(
@@ -72,8 +76,11 @@ struct Program: Sendable {
             symbol: "Circuit.race", effects: { _, _ in ["left": .null, "right": .null] }),
         "outer": Program(
             symbol: "Circuit.outer", effects: { x, _ in ["added": .null, "saved": .int(x)] }),
-        "nested": Program(symbol: "Circuit.nested", effects: { _, _ in ["added": .null] }),
-        "trap": Program(symbol: "Compute.trap", effects: { _, _ in [:] }, number: 2),
+        "nested": Program(
+            symbol: "Circuit.nested", effects: { _, _ in ["added": .null] }, traps: 1),
+        "send": Program(
+            symbol: "Circuit.send", effects: { _, _ in [:] }, later: ["row1", "row2"]),
+        "trap": Program(symbol: "Compute.trap", effects: { _, _ in [:] }, number: 2, traps: 2),
         "poison": Program(
             symbol: "Compute.trap", effects: nil, errors: ["poisoned"], number: 99),
         "idle": Program(symbol: "Compute.idle", effects: { _, _ in [:] }),
@@ -210,6 +217,8 @@ extension Binding {
         handler("Circuit.race", .replayable), handler("Circuit.outer", .replayable),
         handler("Circuit.inner", .replayable), handler("Circuit.nested", .replayable),
         handler("Circuit.wild", .replayable), handler("Circuit.late", .replayable),
+        handler("Circuit.send", .replayable),
+        handler("Circuit.note", Traits(.replayable, lane: "notes")),
     ]
 }
 
@@ -275,6 +284,12 @@ enum Handlers {
                 [.only(.call("Store.save", value)), .only(.call("Compute.fail", value))],
                 hashed: false
             ) { _ in .done(value) }
+        case "Circuit.send":
+            .together(
+                [1, 2].map { .only(.dispatch("Circuit.note", .array([value.who, .int($0)]))) },
+                hashed: true
+            ) { _ in .asking(.call("Compute.double", value)) { _ in .done(value) } }
+        case "Circuit.note": .asking(.call("Store.row", value)) { _ in .done(value) }
         case "Circuit.wild": wild(value)
         default: .fail(Failure(code: "unbound"))
         }
