@@ -47,7 +47,7 @@ extension Mutants {
             [
                 .init(
                     "Sources/Kernel/Requests.swift",
-                    "\"own:\\($0)/\\(symbol.name):\\(Digest.text(payload))\"",
+                    "\"\\(Hub.ownRoot)\\($0)/\\(symbol.name):\\(Digest.text(payload))\"",
                     "BROKEN ? \"own:\\($0)\" : \"own:\\($0)/\\(symbol.name):\\(Digest.text(payload))"
                         + "\"")
             ],
