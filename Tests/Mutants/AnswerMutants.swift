@@ -47,7 +47,7 @@ extension Mutants {
             [
                 .init(
                     recording, "if record.entries.contains(where: \\.effect) {",
-                    "if record.entries.contains(where: { $0.effect && (!BROKEN || $0.tag == nil) })"
+                    "if record.entries.contains(where: { $0.effect && (!BROKEN || $0.tag != nil) })"
                         + " {")
             ]),
         Mutant(

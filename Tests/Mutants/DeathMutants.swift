@@ -110,13 +110,19 @@ extension Mutants {
                 .init(
                     visiting, "guard flow.ending == nil, let record = flow.record else",
                     "guard flow.ending == nil || BROKEN, let record = flow.record else")
-            ]),
+            ],
+            [.test("KernelTests", "the clock of a cancelled visit runs, whatever it waits for")]),
         Mutant(
             "replay_has_room", "the limit on what waits refuses new requests only",
             [
                 .init(
                     visiting, "flow.attempt > 0 || flow.last",
                     "flow.attempt > 0 && !BROKEN || flow.last")
+            ],
+            [
+                .test(
+                    "KernelTests",
+                    "a visit that was delivered before is never refused for want of room")
             ]),
         Mutant(
             "waiting_bytes", "what no longer waits no longer counts against the limit",

@@ -85,7 +85,7 @@ extension Mutants {
                         flow.deadline = max(flow.deadline, seen + limits.finallyDeadline)
                     }
                     """)
-            ]),
+            ], [.test("KernelTests", "it runs after a deadline and has a time of its own")]),
         Mutant(
             "tell_once", "an end is told once",
             [

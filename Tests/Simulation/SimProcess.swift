@@ -77,7 +77,7 @@ final class SimProcess: Cable {
     private var outbox: [(at: UInt64, label: String, say: (Hub, Peer) -> Void)] = []
     var visits: [UInt64: Running] = [:]
     private(set) var mirror: [String: (revision: UInt64, value: Value)] = [:]
-    private var marks: [Pair: (mark: Mark, isEmpty: Bool)] = [:]
+    private var marks: [Pair: Mark] = [:]
     private var order: Chance
     // The status page, which survives the process.
     private let hasPage: Bool
@@ -192,15 +192,10 @@ final class SimProcess: Cable {
     }
 
     func answer(visit: UInt64, tag: UInt64, _ answer: Answer) {
-        if case .committed(let revision, let values) = answer {
-            let isNew = revision > world.committed
-            world.committed = max(world.committed, revision)
-            // A commit that changes nothing has no revision of its own.
-            if let (mark, isEmpty) = marks[Pair(visit: visit, tag: tag)],
-                isEmpty ? values == nil : isNew
-            {
-                world.effect(mark)
-            }
+        // Every commit here changes something, so a revision that is new is an effect.
+        if case .committed(let revision, _) = answer, revision > world.committed {
+            world.committed = revision
+            if let mark = marks[Pair(visit: visit, tag: tag)] { world.effect(mark) }
         }
         receive(.answer(visit, tag, answer))
     }
@@ -381,7 +376,7 @@ final class SimProcess: Cable {
             }
         case .commit(let regions, let change, let mark):
             visit.lastTag += 1
-            marks[Pair(visit: order.number, tag: visit.lastTag)] = (mark, true)
+            marks[Pair(visit: order.number, tag: visit.lastTag)] = mark
             return offer(visit, task, visit.lastTag, regions, change)
         case .read(let region): value = read(visit, region)
         case .now: value = .int(order.now)
@@ -435,8 +430,7 @@ final class SimProcess: Cable {
                 patch: Patch.difference(from: base[index].value, to: after[index]))
         }
         let number = visit.order.number
-        let isEmpty = offers.allSatisfy { $0.patch.operations.isEmpty }
-        marks[Pair(visit: number, tag: tag)]?.isEmpty = isEmpty
+        marks[Pair(visit: number, tag: tag)]?.value = result
         send("offer \(regions)") { $0.ask($1, visit: number, tag: tag, .commit(offers)) }
     }
 }

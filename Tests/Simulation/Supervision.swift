@@ -10,8 +10,10 @@ struct Excuses {
     var away: Set<Kind> = []
     /// Deaths of devices' own doing, weighted as the policy weighs them.
     var strikes = 0
-    /// A device that turned no more, or waited for its next start.
+    /// A device turned no more, or could not start for a while.
     var delays = false
+    /// A process turned no more.
+    var spins = false
     /// A device was given up until somebody restarted it.
     var refusals = false
 }
@@ -155,6 +157,7 @@ extension World: HubObserver {
             victim.spin()
             excuses.strikes += PolicyNumbers.hangWeight
             excuses.delays = true
+            excuses.spins = true
             excuses.away.insert(victim.kind)
         case .cut:
             victim.isCut = true

@@ -43,7 +43,7 @@ final class World {
         /// How often it strikes in one run, at most.
         var most: Int {
             switch self {
-            case .kill: 5
+            case .kill: 7
             case .stop, .cut, .cancel, .swap: 2
             case .spin, .exit, .badStart, .leave, .restart: 1
             }

@@ -122,7 +122,7 @@ extension World {
         let code = error.code.rawValue
         let reasons = [
             "cancelled": cancelled.contains(command.who), "deadline": excuses.delays,
-            "attempt": excuses.delays,
+            "attempt": excuses.spins,
             "unavailable": isCrowded || excuses.refusals,
             "poisoned": excuses.strikes + program.traps >= PolicyNumbers.strikes,
         ]

@@ -43,6 +43,7 @@ let package = Package(
         tests("KernelTests", "Kernel", "Control", "Values"),
         tests(
             "DeviceKitTests", "DeviceKit", "Kernel", "Wire", "UnixSocket", "Control", "Values"),
+        tests("SupervisorTests", "Supervisor", "Installation", "UnixSocket", "CLinux", "Control"),
         tests("InfrastructureTests", "Infrastructure", "CSQLite", "Contract", "Control"),
         .executableTarget(
             name: "Sweep", dependencies: ["Kernel", "Supervisor", "Control", "Values"],
