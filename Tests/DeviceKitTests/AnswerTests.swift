@@ -20,14 +20,17 @@ import Wire
         var all: [String] { lines.withLock { $0 } }
     }
 
+    /// The device is sent a visit of its first name.
     @LoopActor private static func deliver(
         _ payload: [UInt8], to runtime: DeviceRuntime, _ link: Link
-    ) {
-        payload.withUnsafeBytes { bytes in
-            let delivery = KernelMessage.Delivery(
-                number: 1, symbol: 0, flow: 1, path: nil, step: 0, attempt: 1, now: 0, lowest: 1,
-                replay: false, reads: [], payload: bytes)
-            runtime.link(link, said: .visit(delivery))
+    ) throws {
+        let writer = CBORWriter()
+        writer.visit(
+            number: 1, symbol: 0, flow: 1, path: nil, step: 0, attempt: 1, now: 0, lowest: 1,
+            replay: false, reads: [], payload: payload)
+        try writer.withBytes { raw in
+            guard case .body(let body, _) = Frame.next(in: raw, at: 0) else { return }
+            runtime.link(link, said: try KernelMessage(body))
         }
     }
 
@@ -65,7 +68,7 @@ import Wire
         let runtime = DeviceRuntime(bindings, page: StatusPage(descriptor: -1))
         let link = Link(OwnedDescriptor(owning: descriptors[0]), delegate: runtime)
         let coding = CBORCoding()
-        Self.deliver(try Self.work.payload.encode(1, coding), to: runtime, link)
+        try Self.deliver(try Self.work.payload.encode(1, coding), to: runtime, link)
         await Self.turn(runtime)
         #expect(log.all == [])
         let output = try Self.asked.output.encode(5, coding)

@@ -105,13 +105,17 @@ extension Mutants {
                     "since: patient(flow) && !BROKEN ? seen : visit.since")
             ]),
         Mutant(
-            "cancelled_counts", "the clock of a cancelled visit runs, whatever it waits for",
+            "cancelled_counts", "the clock of a cancelled visit runs, whatever it still waits for",
             [
                 .init(
                     visiting, "guard flow.ending == nil, let record = flow.record else",
                     "guard flow.ending == nil || BROKEN, let record = flow.record else")
             ],
-            [.test("KernelTests", "the clock of a cancelled visit runs, whatever it waits for")]),
+            [
+                .test(
+                    "KernelTests",
+                    "the clock of a cancelled visit runs, whatever it still waits for")
+            ]),
         Mutant(
             "replay_has_room", "the limit on what waits refuses new requests only",
             [
