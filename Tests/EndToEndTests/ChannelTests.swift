@@ -121,6 +121,37 @@ extension EndToEnd {
             }
         }
 
+        @Test func `a reader that stood still holds nobody up and is told its gap`() throws {
+            try ChannelHouse.with(events: 1_000) { house in
+                let reader = try house.follow(after: 0)
+                try house.say(1, 10)
+                try Wait.until("the reader reads") { reader.sequences.count == 10 }
+                reader.send(SIGSTOP)
+                for first in stride(from: 11, to: 5_000, by: 500) {
+                    try house.say(first, 500)
+                    try Wait.until("all is heard", within: 30) {
+                        house.lastHeard == first + 499
+                    }
+                }
+                reader.send(SIGCONT)
+                try Wait.until("the reader has the last", within: 30) {
+                    reader.sequences.last == 5_010
+                }
+                var next: Int64 = 1
+                for line in reader.followed {
+                    if let gap = line["gap"] {
+                        #expect(gap["from"]?.int == next)
+                        next = (gap["to"]?.int ?? 0) + 1
+                    } else {
+                        #expect(line["sequence"]?.int == next)
+                        next += 1
+                    }
+                }
+                #expect(next == 5_011)
+                #expect(reader.followed.contains { $0["gap"] != nil })
+            }
+        }
+
         @Test func `a reader that ends is forgotten, and so is one whose kernel ends`() throws {
             try ChannelHouse.with { house in
                 let load = try Watch(house.instance, "Kernel.Load")

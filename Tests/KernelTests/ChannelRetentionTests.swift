@@ -183,6 +183,27 @@ import Values
         #expect(house.client.answer(to: house.client.read(after: nil)) == "@7")
     }
 
+    @Test func `a reader whose place is no longer kept is told the gap`() throws {
+        let house = try house(events: 2, follower: nil)
+        let waiting = house.client.read(after: 0)
+        for text in ["a", "b", "c", "d"] { house.client.publish(text) }
+        #expect(house.client.answer(to: waiting) == "a @1")
+        #expect(house.client.answer(to: house.client.read(after: 0)) == "gap 1...2")
+        #expect(house.client.answer(to: house.client.read(after: 1)) == "gap 2...2")
+        #expect(house.client.answer(to: house.client.read(after: 2)) == "c d @4")
+    }
+
+    @Test func `a reader that is full meets its gap when it goes on`() throws {
+        let house = try house(events: 2, follower: nil)
+        house.client.cable.isFull = true
+        let waiting = house.client.read(after: 0)
+        for text in ["a", "b", "c"] { house.client.publish(text) }
+        #expect(house.client.answer(to: waiting) == nil)
+        house.client.cable.isFull = false
+        house.hub.goOn(house.client.peer)
+        #expect(house.client.answer(to: waiting) == "gap 1...1")
+    }
+
     @Test func `readers are answered once, in the order in which they asked`() throws {
         let house = try house(follower: nil)
         let ids = (0..<3).map { _ in house.client.read(after: 0) }
