@@ -85,9 +85,9 @@ extension World {
     /// A follower has handled an event: each after those before it.
     func handled(_ mark: Mark) {
         guard Self.followers[mark.name] != nil else { return }
-        guard let index = events.firstIndex(where: { Self.mark(of: $0, mark.name) == mark }) else {
-            return breach("what was never published was \(mark.name)")
-        }
+        guard
+            let index = events.firstIndex(where: { Self.mark(of: $0, mark.name).who == mark.who })
+        else { return breach("what was never published was \(mark.name)") }
         if let last = heard[mark.name]?.last, last >= index {
             breach("event \(index + 1) was \(mark.name) after event \(last + 1)")
         }

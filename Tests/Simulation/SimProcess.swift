@@ -367,14 +367,7 @@ final class SimProcess: Cable {
                 guard let slot = hub.symbol(symbol) else { return }
                 hub.ask(peer, visit: order.number, tag: tag, .dispatch(slot, payload.encoded))
             }
-        case .publish(let mark):
-            visit.lastTag += 1
-            let tag = visit.lastTag
-            visit.asked[tag] = Asked(task: task)
-            return send("publish \(mark.name)") {
-                $0.askPublish(
-                    $1, visit: order.number, tag: tag, channel: World.news, mark.event.encoded)
-            }
+        case .publish(let mark): return publish(visit, task, mark)
         case .run(let stages, let closures, let payload):
             visit.lastTag += 1
             let tag = visit.lastTag
@@ -412,6 +405,15 @@ final class SimProcess: Cable {
             value = .null
         }
         visit.ready.append((task, .success(value)))
+    }
+
+    private func publish(_ visit: Running, _ task: SimTask, _ mark: Mark) {
+        visit.lastTag += 1
+        let (number, tag) = (visit.order.number, visit.lastTag)
+        visit.asked[tag] = Asked(task: task)
+        send("publish \(mark.name)") {
+            $0.askPublish($1, visit: number, tag: tag, channel: World.news, mark.event.encoded)
+        }
     }
 
     private func read(_ visit: Running, _ region: String) -> Value {
