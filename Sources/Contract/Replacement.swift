@@ -1,13 +1,11 @@
-/// A changed slideshow and what it was made of; the input of `Infrastructure.Slideshow.replace`.
+/// What became of a changed slideshow; the output of `Infrastructure.Slideshow.replace`.
 public struct Replacement: Codable, Sendable, Equatable {
-    /// What was read.
-    public var base: Slideshow
-    /// What is to be stored.
-    public var changed: Slideshow
+    /// What is stored now, with its new version. Nothing when another change came first: the
+    /// slideshow has another version now, or is gone.
+    public var stored: Slideshow?
 
-    /// Makes a replacement; both have the same id.
-    public init(base: Slideshow, changed: Slideshow) {
-        self.base = base
-        self.changed = changed
+    /// Tells what is stored now.
+    public init(stored: Slideshow?) {
+        self.stored = stored
     }
 }

@@ -12,20 +12,28 @@ public struct Slideshow: Codable, Sendable, Equatable, Identifiable {
     public var config: Config
     /// When it was made.
     public var createdAt: Date
+    /// Counts the times that it was stored, from 1; 0 before that. The store alone changes it: who
+    /// changes a slideshow leaves the version of what was read, by which the store sees whether
+    /// another change came first.
+    public var version: Int
 
     /// Makes a slideshow of parts that are already valid.
-    public init(id: UUID, name: String, slides: [Slide], config: Config, createdAt: Date) {
+    public init(
+        id: UUID, name: String, slides: [Slide], config: Config, createdAt: Date, version: Int = 0
+    ) {
         self.id = id
         self.name = name
         self.slides = slides
         self.config = config
         self.createdAt = createdAt
+        self.version = version
     }
 
     /// The slideshow as the library lists it: free of slides and paths.
     public var summary: SlideshowSummary {
         SlideshowSummary(
-            id: id, name: name, slideCount: slides.count, config: config, createdAt: createdAt)
+            id: id, name: name, slideCount: slides.count, config: config, createdAt: createdAt,
+            version: version)
     }
 }
 
@@ -66,13 +74,18 @@ public struct SlideshowSummary: Codable, Sendable, Equatable, Identifiable {
     public var config: Config
     /// When it was made.
     public var createdAt: Date
+    /// As that of the slideshow: of two summaries the one with the larger version is newer.
+    public var version: Int
 
     /// Makes a summary of parts that are already valid.
-    public init(id: UUID, name: String, slideCount: Int, config: Config, createdAt: Date) {
+    public init(
+        id: UUID, name: String, slideCount: Int, config: Config, createdAt: Date, version: Int = 0
+    ) {
         self.id = id
         self.name = name
         self.slideCount = slideCount
         self.config = config
         self.createdAt = createdAt
+        self.version = version
     }
 }

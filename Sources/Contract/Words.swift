@@ -35,14 +35,22 @@ public enum InfrastructurePort {
     /// One slideshow with its slides; `notFound` when there is none.
     public static let fetchSlideshow = Symbol<SlideshowID, Slideshow>(
         "Infrastructure.Slideshow.fetch", reading.summary("reads a slideshow with its slides"))
+    /// The slideshow that an update names, with the update; `notFound` when there is none.
+    public static let fetchForUpdate = Symbol<UpdateSlideshow, SlideshowChange>(
+        "Infrastructure.Slideshow.fetchForUpdate",
+        reading.summary("reads the slideshow that an update names"))
+    /// The slideshow that a new configuration names, with it; `notFound` when there is none.
+    public static let fetchForConfig = Symbol<UpdateConfig, ConfigChange>(
+        "Infrastructure.Slideshow.fetchForConfig",
+        reading.summary("reads the slideshow that a new configuration names"))
     /// Stores a slideshow unless its id is there; returns what is stored.
     public static let insertSlideshow = Symbol<Slideshow, Slideshow>(
         "Infrastructure.Slideshow.insert", writing.summary("stores a slideshow if it is new"))
     /// Stores a slideshow, replacing what had its id.
     public static let saveSlideshow = Symbol<Slideshow, Void>(
         "Infrastructure.Slideshow.save", writing.summary("stores a slideshow"))
-    /// Stores a slideshow if what is stored is still what it was made of; tells whether it was.
-    public static let replaceSlideshow = Symbol<Replacement, Bool>(
+    /// Stores a changed slideshow if the stored one still has its version.
+    public static let replaceSlideshow = Symbol<Slideshow, Replacement>(
         "Infrastructure.Slideshow.replace",
         writing.summary("stores a changed slideshow unless another change came first"))
     /// Removes a slideshow; `notFound` when there is none.

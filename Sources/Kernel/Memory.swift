@@ -15,10 +15,8 @@ final class RegionSlot {
     private(set) var value: Value
     /// The revision of the last change.
     private(set) var counter: UInt64 = 0
-    /// What leads from each value back to the one before it, the oldest first: a small change of a
-    /// large value costs little.
-    private var past: [Step] = []
-    private var pastBytes = 0
+    /// What has led to the value, as far back as it is kept.
+    private(set) var history = History()
     /// Who is sent its patches.
     var followers: [Peer] = []
 
@@ -29,61 +27,19 @@ final class RegionSlot {
         self.owned = owned
     }
 
-    /// - Parameter undo: what leads from `next` back to the present value.
-    func change(to next: Value, at revision: UInt64, undo: Patch, limits: HubLimits) {
-        let step = Step(counter: counter, undo: undo, bytes: undo.weight)
-        past.append(step)
-        pastBytes += step.bytes
-        var surplus = 0
-        while past.count - surplus > limits.pastRevisions || pastBytes > limits.pastBytes {
-            pastBytes -= past[surplus].bytes
-            surplus += 1
-        }
-        past.removeFirst(surplus)
+    /// - Parameter entry: what leads from the present value to `next` and back.
+    func change(to next: Value, _ entry: History.Entry, limits: HubLimits) {
+        history.append(entry, limits)
         value = next
-        counter = revision
+        counter = entry.to
     }
 
     /// The value that the region had when it was last changed at a revision; nil when that is too
     /// long ago.
     /// - Complexity: proportional to the changes since then.
     func value(at revision: UInt64) -> Value? {
-        guard revision != counter else { return value }
-        guard let first = past.firstIndex(where: { $0.counter == revision }) else { return nil }
-        var value = value
-        for step in past[first...].reversed() {
-            guard let before = try? step.undo.apply(to: value) else { return nil }
-            value = before
-        }
-        return value
+        revision == counter ? value : history.value(at: revision, from: value)
     }
-
-    private struct Step {
-        /// The revision to which `undo` leads.
-        let counter: UInt64
-        let undo: Patch
-        let bytes: Int
-    }
-}
-
-extension Patch {
-    /// About how many bytes it holds.
-    fileprivate var weight: Int {
-        operations.reduce(0) { sum, operation in
-            switch operation {
-            case .add(let path, let value), .replace(let path, let value),
-                .test(let path, let value):
-                sum + path.weight + value.weight()
-            case .remove(let path): sum + path.weight
-            case .move(let from, let path), .copy(let from, let path):
-                sum + from.weight + path.weight
-            }
-        }
-    }
-}
-
-extension Pointer {
-    fileprivate var weight: Int { tokens.reduce(64) { $0 + 16 + $1.utf8.count } }
 }
 
 /// The buffer: regions, commits, and who follows.
@@ -111,7 +67,9 @@ extension Hub {
     }
 
     /// Applies the patches of all regions at one revision, or none of them.
-    func commit(_ offers: [Operation.Offer], by peer: Peer) -> CommitResult {
+    func commit(
+        _ offers: [Operation.Offer], by peer: Peer, _ author: History.Author
+    ) -> CommitResult {
         var changes: [(RegionSlot, Value, RegionChange, undo: Patch)] = []
         var before: [Value] = []
         guard Set(offers.map(\.region)).count == offers.count else {
@@ -144,8 +102,11 @@ extension Hub {
             return .made(revision: counter, before: before)
         }
         counter += 1
-        for (slot, next, _, undo) in changes {
-            slot.change(to: next, at: counter, undo: undo, limits: limits)
+        for (slot, next, change, undo) in changes {
+            let entry = History.Entry(
+                from: change.from, to: counter, patch: change.patch, undo: undo, wall: wall,
+                author: author)
+            slot.change(to: next, entry, limits: limits)
         }
         tell(changes.map { ($0.0, $0.2) }, at: counter)
         return .made(revision: counter, before: before)
@@ -155,10 +116,11 @@ extension Hub {
     package func set(region name: String, _ value: Value) {
         guard let slot = regions[name], slot.owned, slot.value != value else { return }
         let patch = Patch.difference(from: slot.value, to: value)
-        let from = slot.counter
-        let undo = Patch.difference(from: value, to: slot.value)
-        slot.change(to: value, at: from + 1, undo: undo, limits: limits)
-        tell([(slot, RegionChange(region: name, from: from, patch: patch))], at: from + 1)
+        let entry = History.Entry(
+            from: slot.counter, to: slot.counter + 1, patch: patch,
+            undo: Patch.difference(from: value, to: slot.value), wall: wall, author: nil)
+        slot.change(to: value, entry, limits: limits)
+        tell([(slot, RegionChange(region: name, from: entry.from, patch: patch))], at: entry.to)
     }
 
     /// One atomic patch for each peer that follows any of the regions.

@@ -228,7 +228,9 @@ extension Hub {
 
     private func perform(_ flow: Flow, _ entry: Entry, commit offers: [Operation.Offer]) {
         guard entry.answer == nil, let visit = flow.visit, let tag = entry.tag else { return }
-        switch commit(offers, by: visit.peer) {
+        let author = History.Author(
+            flow: flow.number, symbol: visit.symbol.name, device: visit.peer.name)
+        switch commit(offers, by: visit.peer, author) {
         case .conflict:
             entry.offers += 1
             guard entry.offers < limits.commitAttempts else {

@@ -23,23 +23,20 @@ final class Album {
     private(set) var isDeleted = false
     /// A command failed that should not: nobody knows what is stored.
     var isUnknown = false
-    /// The configurations that it had under its present name: a list that is read meanwhile
-    /// cannot tell a change that was taken back from none.
-    private var configs: [Config]
 
     init(_ stored: Slideshow) {
         id = stored.id
         show = stored
         writes = [Write(kind: "insert", name: stored.name, config: stored.config)]
         hasUnknownSlides = !stored.slides.isEmpty
-        configs = [stored.config]
     }
 
     /// What a new slideshow of some photos is, but for the ids of its slides.
     static func made(
         _ id: UUID, _ name: String, _ photos: [String], _ config: Config, at date: Date
     ) -> Slideshow {
-        var show = Slideshow(id: id, name: name, slides: [], config: config, createdAt: date)
+        var show = Slideshow(
+            id: id, name: name, slides: [], config: config, createdAt: date, version: 1)
         append(photos, to: &show)
         return show
     }
@@ -58,8 +55,6 @@ final class Album {
     /// The store holds another slideshow now; if it is the same, nothing was written.
     func become(_ next: Slideshow) {
         guard next != show else { return }
-        if next.name != show.name { configs = [] }
-        configs.append(next.config)
         show = next
         writes.append(Write(kind: "update", name: next.name, config: next.config))
         if next.slides.contains(where: { $0.id == noID }) {
@@ -84,8 +79,6 @@ final class Album {
         hasUnknownSlides = false
         return true
     }
-
-    func isNew(_ config: Config) -> Bool { !configs.contains(config) }
 }
 
 /// The id of a slide that the model has not read yet.

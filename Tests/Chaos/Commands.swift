@@ -46,8 +46,7 @@ extension Worker {
     }
 
     func configure(_ album: Album) async {
-        var config = randomConfig()
-        while !album.isNew(config) { config = randomConfig() }
+        let config = randomConfig()
         let update = UpdateConfig(
             id: album.id, duration: config.duration, transition: config.transition,
             loop: config.loop)
@@ -65,14 +64,17 @@ extension Worker {
     }
 
     private func change<P: Sendable>(
-        _ album: Album, _ symbol: Symbol<P, SlideshowSummary>, _ payload: P, _ next: Slideshow
+        _ album: Album, _ symbol: Symbol<P, SlideshowSummary>, _ payload: P, _ changed: Slideshow
     ) async {
-        let summary = next.summary
+        var next = changed
+        if next != album.show { next.version += 1 }
+        let stored = next
+        let summary = stored.summary
         await attempt("\(symbol.name) \(album.show.name)", album) {
             let way = way(mayDispatch: summary != album.show.summary)
             let said = try await send(
                 symbol, payload, way, isSeen: { self.entry(album.id) == summary })
-            album.become(next)
+            album.become(stored)
             try check(said ?? summary, summary)
             // The change of a flow is seen before its reply.
             if said != nil { try checkSeen(summary) }

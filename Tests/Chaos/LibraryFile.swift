@@ -43,12 +43,12 @@ final class LibraryFile {
     /// What is stored.
     func slideshows() throws -> [UUID: Slideshow] {
         var all: [UUID: Slideshow] = [:]
-        for row in try rows("SELECT id, name, created_at, \(Self.config) FROM slideshow") {
+        for row in try rows("SELECT id, name, created_at, version, \(Self.config) FROM slideshow") {
             let key = try id(row[0])
             let created = Date(timeIntervalSince1970: (Double(row[2]) ?? 0) / 1_000)
             all[key] = Slideshow(
-                id: key, name: row[1], slides: [], config: try config(row[3...]),
-                createdAt: created)
+                id: key, name: row[1], slides: [], config: try config(row[4...]),
+                createdAt: created, version: Int(row[3]) ?? 0)
         }
         let slides = """
             SELECT slideshow_id, id, photo, duration, title IS NULL, ifnull(title, '') FROM slide \

@@ -16,6 +16,7 @@ import Values
         ],
         "Infrastructure": [
             InfrastructurePort.fetchSummaries.name, InfrastructurePort.fetchSlideshow.name,
+            InfrastructurePort.fetchForUpdate.name, InfrastructurePort.fetchForConfig.name,
             InfrastructurePort.insertSlideshow.name, InfrastructurePort.saveSlideshow.name,
             InfrastructurePort.replaceSlideshow.name,
             InfrastructurePort.deleteSlideshow.name, InfrastructurePort.loadConfig.name,
@@ -54,7 +55,7 @@ import Values
 
     @Test func `every name is one device's own and begins with it`() {
         let all = Self.ports.values.flatMap { $0 }
-        #expect(all.count == 23)
+        #expect(all.count == 25)
         #expect(Set(all).count == all.count)
         for (device, names) in Self.ports {
             #expect(names.allSatisfy { $0.hasPrefix("\(device).") })
@@ -68,7 +69,7 @@ import Values
         let declared = text.components(between: "\"").filter { word in
             ["Compute.", "Infrastructure.", "Circuit."].contains { word.hasPrefix($0) }
         }
-        #expect(declared.count == 23)
+        #expect(declared.count == 25)
         #expect(Set(declared) == Set(Self.ports.values.flatMap { $0 }))
     }
 

@@ -8,13 +8,9 @@ extension EndToEnd {
         @Test func `a slideshow of six thousand photos can be made, renamed and configured`() throws
         {
             try Instance.with { instance in
-                let folder = "\(instance.folder)/many"
-                mkdir(folder, 0o700)
-                for number in 0..<6_000 {
-                    close(open("\(folder)/IMG_\(10_000 + number).jpg", O_CREAT | O_WRONLY, 0o600))
-                }
                 let id = Instance.id(1)
-                let payload = Instance.create(id, name: "Many", photos: folder)
+                let payload = Instance.create(
+                    id, name: "Many", photos: try folder(of: 6_000, instance))
                 let made = try instance.run("call", "Circuit.Slideshow.create", payload, "--json")
                 #expect(made.succeeded, "\(made.err)")
                 let name = "{\"id\":\"\(id)\",\"name\":\"More\"}"
@@ -30,6 +26,50 @@ extension EndToEnd {
                 #expect(row?["slideCount"] == 6_000)
                 #expect(row?["config"]?["duration"] == "60")
             }
+        }
+
+        @Test func `changes of one slideshow that meet each other are all made`() throws {
+            try Instance.with { instance in
+                let id = Instance.id(1)
+                let payload = Instance.create(id, name: "S", photos: try folder(of: 8, instance))
+                let made = try instance.run("call", "Circuit.Slideshow.create", payload)
+                #expect(made.succeeded, "\(made.err)")
+                func slides() throws -> [Value] {
+                    let fetch = ["call", "Infrastructure.Slideshow.fetch", "{\"id\":\"\(id)\"}"]
+                    return try instance.json(fetch[0], fetch[1], fetch[2])["slides"]?.array ?? []
+                }
+                let before = try slides()
+                #expect(before.count == 8)
+                let calls = try before.map { slide in
+                    let title: Value = .map(["slide": slide["id"] ?? .null, "title": "T"])
+                    return try instance.start([
+                        "call", "Circuit.Slideshow.update",
+                        "{\"id\":\"\(id)\",\"titles\":[\(title.json())]}", "--json",
+                    ])
+                }
+                var versions: Set<Int64> = []
+                for call in calls {
+                    let outcome = try call.finish()
+                    #expect(outcome.succeeded, "\(outcome.err)")
+                    let summary = try Value.parse(json: outcome.out)
+                    if let version = summary["version"]?.int { versions.insert(version) }
+                }
+                // Each was made on top of another one, and the list shows the last.
+                #expect(versions == Set(2...9))
+                #expect(try slides().allSatisfy { $0["title"] == "T" })
+                let value = try instance.json("buffer", "LibraryState")["value"]
+                #expect(value?["slideshows"]?[0]?["version"] == 9)
+            }
+        }
+
+        /// A folder of empty image files.
+        private func folder(of count: Int, _ instance: Instance) throws -> String {
+            let folder = "\(instance.folder)/many"
+            mkdir(folder, 0o700)
+            for number in 0..<count {
+                close(open("\(folder)/IMG_\(10_000 + number).jpg", O_CREAT | O_WRONLY, 0o600))
+            }
+            return folder
         }
 
         @Test func `a caller's key used for another payload does not answer for it`() throws {

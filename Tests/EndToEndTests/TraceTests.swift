@@ -63,6 +63,40 @@ extension EndToEnd {
             }
         }
 
+        /// A visit is two messages, and so are the call and its reply: ten, and a commit.
+        @Test func `an update costs four visits, one commit and nothing else`() throws {
+            try Instance.with { instance in
+                try create(instance, 1, try instance.photos())
+                _ = try instance.run("trace")
+                func revision() throws -> String {
+                    try instance.json("buffer", "LibraryState")["revision"]?.text ?? ""
+                }
+                let before = try revision()
+                let update = "{\"id\":\"\(Instance.id(1))\",\"name\":\"New\"}"
+                let outcome = try instance.run("call", "Circuit.Slideshow.update", update)
+                #expect(outcome.succeeded, "\(outcome.err)")
+                let spans = try instance.run("trace", "--json").out.split(separator: "\n").map {
+                    try Value.parse(json: String($0))
+                }
+                let visits = spans.filter { $0["kind"] == "visit" }.compactMap {
+                    $0["symbol"]?.text
+                }
+                #expect(
+                    visits.suffix(4) == [
+                        "Infrastructure.Slideshow.fetchForUpdate", "Compute.Slideshow.update",
+                        "Infrastructure.Slideshow.replace", "Circuit.Slideshow.update#4",
+                    ])
+                let flows = spans.filter { $0["kind"] == "flow" }
+                #expect(flows.last?["symbol"] == "Circuit.Slideshow.update")
+                #expect(visits.count == 4 && flows.count == 1, "\(spans)")
+                #expect(try Self.counter(revision()) == Self.counter(before) + 1)
+            }
+        }
+
+        private static func counter(_ revision: String) -> Int {
+            Int(revision.split(separator: "-").last ?? "") ?? -9
+        }
+
         @Test func `a device that dies is seen in the trace as a second attempt`() throws {
             let zoo = [Animal(name: "zoo", answers: ["gate"])]
             try Instance.with(zoo: zoo, reference: false) { instance in

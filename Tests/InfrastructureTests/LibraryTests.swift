@@ -26,7 +26,9 @@ struct LibraryTests {
         stored.config = Config(duration: .manual, transition: .dissolve, loop: false)
         stored.slides[2].duration = .sixty
         stored.createdAt = Date(timeIntervalSince1970: 1_700_000_000.123)
-        #expect(try library.insert(stored) == stored)
+        let inserted = try library.insert(stored)
+        stored.version = 1
+        #expect(inserted == stored)
         #expect(try library.fetch(stored.id) == stored)
         #expect(try Library(Database(directory: folder.path)).fetch(stored.id) == stored)
     }
@@ -44,10 +46,12 @@ struct LibraryTests {
             _ = try library.insert(
                 slideshow(number, name: name, slides: Int(number), at: time))
         }
+        var stored = slideshow(2, name: "z", slides: 2, at: 1)
+        stored.version = 1
         let summaries = try library.fetchSummaries()
         #expect(summaries.map(\.id) == [2, 3, 4, 5, 1].map(id))
         #expect(summaries.map(\.slideCount) == [2, 3, 4, 5, 1])
-        #expect(summaries[0] == slideshow(2, name: "z", slides: 2, at: 1).summary)
+        #expect(summaries[0] == stored.summary)
     }
 
     @Test func `making the same id again changes nothing`() throws {
@@ -69,13 +73,16 @@ struct LibraryTests {
         renamed.slides[3].title = "Last"
         var empty = base
         empty.slides = []
+        var version = 1
         for var change in [reversed, shorter, renamed, empty, slideshow(1, slides: 300), base] {
             for index in change.slides.indices { change.slides[index].order = index }
             try library.save(change)
+            version += 1
+            change.version = version
             #expect(try library.fetch(id(1)) == change)
         }
         try library.save(slideshow(2))
-        #expect(try library.fetch(id(2)) == slideshow(2))
+        #expect(try library.fetch(id(2))?.version == 1)
     }
 
     @Test func `adding to a long slideshow writes only what is new`() throws {
@@ -94,19 +101,24 @@ struct LibraryTests {
         #expect(try library.fetch(id(1)) == nil)
     }
 
-    @Test func `a change on top of an unchanged base is stored, any other is not`() throws {
+    @Test func `a change of the stored version is stored, any other is not`() throws {
         let base = try library.insert(slideshow(1))
+        #expect(base.version == 1)
         var mine = base
         mine.name = "Mine"
         var theirs = base
         theirs.name = "Theirs"
-        #expect(try library.save(mine, ifUnchanged: base))
-        #expect(try library.save(theirs, ifUnchanged: base) == false)
+        let stored = try library.replace(mine)
+        mine.version = 2
+        #expect(stored == mine)
+        #expect(try library.replace(theirs) == nil)
         #expect(try library.fetch(base.id) == mine)
-        #expect(try library.save(mine, ifUnchanged: base), "a repeat of what is stored")
-        #expect(try library.save(slideshow(2), ifUnchanged: base) == false)
+        #expect(try library.fetchSummaries() == [mine.summary])
+        mine.version = 1
+        #expect(try library.replace(mine) == stored, "a repeat of what is stored")
+        #expect(try library.replace(slideshow(2)) == nil)
         #expect(try library.delete(base.id))
-        #expect(try library.save(mine, ifUnchanged: mine) == false)
+        #expect(try library.replace(mine) == nil)
         #expect(try library.fetch(base.id) == nil)
     }
 
@@ -119,11 +131,15 @@ struct LibraryTests {
             { $0.slides[0].photo = "/x" }, { $0.slides[0].duration = .five },
         ]
         for change in changes {
-            var stale = base
-            change(&stale)
-            #expect(try library.save(slideshow(1, name: "N"), ifUnchanged: stale) == false)
+            var next = base
+            change(&next)
+            for index in next.slides.indices { next.slides[index].order = index }
+            let before = try library.fetch(base.id)?.version ?? 0
+            next.version = before
+            #expect(try library.replace(next)?.version == before + 1)
+            try library.save(base)
         }
-        #expect(try library.fetch(base.id) == base)
+        #expect(try library.fetch(base.id)?.version == 1 + 2 * changes.count)
     }
 
     @Test func `deleting takes the slides along`() throws {

@@ -6,8 +6,8 @@ import FoundationEssentials
 enum LibraryPipes {
     /// Reads the list of the store into the region.
     ///
-    /// A change that lands while the list is being read wins over what was read: for every
-    /// slideshow whose entry differs from that of the beginning, the region's entry stays.
+    /// A change that lands while the list is being read may be shown before it: the newer version
+    /// of each slideshow wins, and what was added or removed meanwhile stays so.
     static let fetchAll = pipeline(Void.self)
         .pipe(to: [SlideshowSummary].self) { kernel, _ in
             let before = try await kernel.buffer.mutate(LibraryState.self) { library in
@@ -32,18 +32,19 @@ enum LibraryPipes {
         .tap(InfrastructurePort.saveConfig)
         .seal()
 
-    /// What was fetched, but for the entries that have changed in the region since `before`.
+    /// The newer of what was fetched and what is shown; `before` was shown when it was fetched.
     static func merge(
         _ fetched: [SlideshowSummary], into present: [SlideshowSummary],
         from before: [SlideshowSummary]
     ) -> [SlideshowSummary] {
-        let old = Dictionary(before.map { ($0.id, $0) }) { $1 }
-        let new = Dictionary(present.map { ($0.id, $0) }) { $1 }
-        var merged = fetched.compactMap { entry in
-            new[entry.id] == old[entry.id] ? entry : new[entry.id]
+        let old = Set(before.map(\.id))
+        let shown = Dictionary(present.map { ($0.id, $0) }) { $1 }
+        var merged = fetched.compactMap { entry -> SlideshowSummary? in
+            guard let other = shown[entry.id] else { return old.contains(entry.id) ? nil : entry }
+            return other.version > entry.version ? other : entry
         }
         let known = Set(fetched.map(\.id))
-        merged += present.filter { !known.contains($0.id) && $0 != old[$0.id] }
+        merged += present.filter { !known.contains($0.id) && !old.contains($0.id) }
         return merged.sorted(by: LibraryState.order)
     }
 }
@@ -56,9 +57,12 @@ extension LibraryState {
         return a.id.uuidString < b.id.uuidString
     }
 
-    /// Takes in an entry, in its place; an entry with its id is replaced.
-    mutating func put(_ summary: SlideshowSummary) {
-        slideshows.removeAll { $0.id == summary.id }
+    /// Takes in an entry, in its place, instead of an older one.
+    mutating func show(_ summary: SlideshowSummary) {
+        if let place = slideshows.firstIndex(where: { $0.id == summary.id }) {
+            guard slideshows[place].version < summary.version else { return }
+            slideshows.remove(at: place)
+        }
         let place = slideshows.firstIndex { Self.order(summary, $0) } ?? slideshows.endIndex
         slideshows.insert(summary, at: place)
     }

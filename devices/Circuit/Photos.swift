@@ -28,6 +28,12 @@ enum Photos {
         }
     }
 
+    static func missing(_ id: UUID) -> ApplicationError {
+        ApplicationError(
+            code: ApplicationError.Code.notFound,
+            message: "the slideshow \(id.uuidString.lowercased()) was removed meanwhile")
+    }
+
     static func none(in paths: [String]) -> ApplicationError {
         let formats = PhotoFormat.allCases.map(\.rawValue).joined(separator: " ")
         return ApplicationError(

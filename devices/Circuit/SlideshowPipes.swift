@@ -38,31 +38,28 @@ enum SlideshowPipes {
         .seal()
 
     /// Renames, reorders, removes and titles.
-    static let update = pipeline(UpdateSlideshow.self)
-        .pipe(to: Slideshow.self) { kernel, update in
-            try await change(kernel, update.id) { slideshow in
-                try await kernel.call(
-                    ComputePort.updateSlideshow,
-                    SlideshowChange(slideshow: slideshow, update: update))
-            }
-        }
-        .pipe(to: SlideshowSummary.self) { kernel, slideshow in
-            try await show(kernel, changed: slideshow.id)
-            return .next(slideshow.summary)
+    static let update = pipeline(InfrastructurePort.fetchForUpdate)
+        .pipe(ComputePort.updateSlideshow)
+        .pipe(InfrastructurePort.replaceSlideshow)
+        .withRequest()
+        .pipe(to: SlideshowSummary.self, diverts: [CircuitPort.updateSlideshow.name]) {
+            kernel, pair in
+            let (request, replacement) = pair
+            return try await show(kernel, replacement)
+                ?? .divert(to: CircuitPort.updateSlideshow, request)
         }
         .seal()
 
     /// Changes how a slideshow is shown.
-    static let updateConfig = pipeline(UpdateConfig.self)
-        .pipe(to: Slideshow.self) { kernel, update in
-            try await change(kernel, update.id) { slideshow in
-                try await kernel.call(
-                    ComputePort.applyConfig, ConfigChange(slideshow: slideshow, update: update))
-            }
-        }
-        .pipe(to: SlideshowSummary.self) { kernel, slideshow in
-            try await show(kernel, changed: slideshow.id)
-            return .next(slideshow.summary)
+    static let updateConfig = pipeline(InfrastructurePort.fetchForConfig)
+        .pipe(ComputePort.applyConfig)
+        .pipe(InfrastructurePort.replaceSlideshow)
+        .withRequest()
+        .pipe(to: SlideshowSummary.self, diverts: [CircuitPort.updateConfig.name]) {
+            kernel, pair in
+            let (request, replacement) = pair
+            return try await show(kernel, replacement)
+                ?? .divert(to: CircuitPort.updateConfig, request)
         }
         .seal()
 
@@ -78,12 +75,30 @@ enum SlideshowPipes {
         }
         .seal()
 
-    /// Opens a slideshow.
+    /// Opens a slideshow, and reads it until what is open is what is stored: a change may land
+    /// between the two.
     static let open = pipeline(InfrastructurePort.fetchSlideshow)
-        .pipe(to: SlideshowSummary.self) { kernel, slideshow in
-            try await kernel.buffer.mutate(SlideshowState.self) { $0.slideshow = slideshow }
-            try await show(kernel, changed: slideshow.id)
-            return .next(slideshow.summary)
+        .pipe(to: SlideshowSummary.self) { kernel, first in
+            var shown = first
+            while true {
+                let slideshow = shown
+                try await kernel.buffer.mutate(SlideshowState.self) { open in
+                    if let other = open.slideshow, other.id == slideshow.id,
+                        other.version >= slideshow.version
+                    {
+                        return
+                    }
+                    open.slideshow = slideshow
+                }
+                guard let stored = try await Photos.stored(kernel, shown.id) else {
+                    try await kernel.buffer.mutate(SlideshowState.self) { open in
+                        if open.slideshow?.id == slideshow.id { open.slideshow = nil }
+                    }
+                    return .fail(Photos.missing(slideshow.id))
+                }
+                if stored.version == shown.version { return .next(stored.summary) }
+                shown = stored
+            }
         }
         .seal()
 
@@ -96,55 +111,30 @@ enum SlideshowPipes {
 
     /// Adds the image files of files and folders.
     static let addPhotos = pipeline(AddPhotos.self)
-        .pipe(to: SelectPhotos.self) { kernel, request in
+        .pipe(to: AppendPhotos.self) { kernel, request in
             let slideshow = try await kernel.call(
                 InfrastructurePort.fetchSlideshow, SlideshowID(id: request.id))
             let found = try await Photos.gather(kernel, request.photos)
-            return .next(
+            let photos = try await kernel.call(
+                ComputePort.selectPhotos,
                 SelectPhotos(present: slideshow.slides.map(\.photo), candidates: found))
+            return .next(AppendPhotos(slideshow: slideshow, photos: photos))
         }
-        .pipe(ComputePort.selectPhotos)
+        .pipe(ComputePort.appendPhotos)
+        .pipe(InfrastructurePort.replaceSlideshow)
         .withRequest()
-        .pipe(to: Slideshow.self) { kernel, pair in
-            let (request, photos) = pair
-            return try await change(kernel, request.id) { slideshow in
-                try await kernel.call(
-                    ComputePort.appendPhotos, AppendPhotos(slideshow: slideshow, photos: photos))
-            }
-        }
-        .pipe(to: SlideshowSummary.self) { kernel, slideshow in
-            try await show(kernel, changed: slideshow.id)
-            return .next(slideshow.summary)
+        .pipe(to: SlideshowSummary.self, diverts: [CircuitPort.addPhotos.name]) {
+            kernel, pair in
+            let (request, replacement) = pair
+            return try await show(kernel, replacement)
+                ?? .divert(to: CircuitPort.addPhotos, request)
         }
         .seal()
-
-    // MARK: - Changing
-
-    /// Reads a slideshow, makes another of it and stores that, again if another change came first.
-    private static func change(
-        _ kernel: any Handle, _ id: UUID,
-        _ make: (Slideshow) async throws -> Slideshow
-    ) async throws -> Verb<Slideshow> {
-        for _ in 0..<16 {
-            let base = try await kernel.call(
-                InfrastructurePort.fetchSlideshow, SlideshowID(id: id))
-            let changed = try await make(base)
-            let replacement = Replacement(base: base, changed: changed)
-            if try await kernel.call(InfrastructurePort.replaceSlideshow, replacement) {
-                return .next(changed)
-            }
-        }
-        return .fail(
-            KernelError(.conflict, "the slideshow was changed 16 times meanwhile", retry: true))
-    }
 
     // MARK: - Regions
 
     private static func show(_ kernel: any Handle, new summary: SlideshowSummary) async throws {
-        try await kernel.buffer.mutate(LibraryState.self) { library in
-            guard !library.slideshows.contains(where: { $0.id == summary.id }) else { return }
-            library.put(summary)
-        }
+        try await kernel.buffer.mutate(LibraryState.self) { $0.show(summary) }
         // It may have been removed between the store and here.
         guard try await Photos.stored(kernel, summary.id) == nil else { return }
         try await kernel.buffer.mutate(LibraryState.self) { library in
@@ -152,22 +142,25 @@ enum SlideshowPipes {
         }
     }
 
-    /// Shows what the store holds of a slideshow. Another command may change it meanwhile, and show
-    /// that first: the store is asked until it still holds what was shown.
-    private static func show(_ kernel: any Handle, changed id: UUID) async throws {
-        var shown: Slideshow?
-        for _ in 0..<16 {
-            let stored = try await Photos.stored(kernel, id)
-            if let shown, shown == stored { return }
-            try await kernel.buffer.mutate(LibraryState.self, SlideshowState.self) {
-                library, open in
-                if let stored, library.slideshows.contains(where: { $0.id == id }) {
-                    library.put(stored.summary)
-                }
-                if open.slideshow?.id == id { open.slideshow = stored }
+    /// Shows what is stored now, unless a newer version is shown already.
+    ///
+    /// - Returns: nothing if another change came first, so that this one has to be made again.
+    private static func show(
+        _ kernel: any Handle, _ replacement: Replacement
+    ) async throws -> Verb<SlideshowSummary>? {
+        guard let stored = replacement.stored else { return nil }
+        let summary = stored.summary
+        let isListed = try await kernel.buffer.mutate(LibraryState.self, SlideshowState.self) {
+            library, open in
+            if let shown = open.slideshow, shown.id == stored.id, shown.version < stored.version {
+                open.slideshow = stored
             }
-            guard let stored else { return }
-            shown = stored
+            guard library.slideshows.contains(where: { $0.id == stored.id }) else { return false }
+            library.show(summary)
+            return true
         }
+        // The list has not been read yet, or the slideshow was removed meanwhile.
+        if !isListed { try await show(kernel, new: summary) }
+        return .next(summary)
     }
 }

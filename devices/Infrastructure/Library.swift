@@ -16,15 +16,16 @@ struct Library {
     /// All slideshows, without their slides, by time of creation, then name, then id.
     func fetchSummaries() throws -> [SlideshowSummary] {
         let sql = """
-            SELECT id, name, duration, transition, loop, created_at, \
+            SELECT id, name, duration, transition, loop, created_at, version, \
             (SELECT count(*) FROM slide WHERE slideshow_id = slideshow.id) \
             FROM slideshow ORDER BY created_at, name, id
             """
         return try database.rows(sql) { row in
             SlideshowSummary(
                 id: try row.parsed(0, UUID.init(uuidString:)), name: try row.text(1),
-                slideCount: Int(try row.integer(6)), config: try row.config(at: 2),
-                createdAt: Date(storedMilliseconds: try row.integer(5)))
+                slideCount: Int(try row.integer(7)), config: try row.config(at: 2),
+                createdAt: Date(storedMilliseconds: try row.integer(5)),
+                version: Int(try row.integer(6)))
         }
     }
 
@@ -34,7 +35,7 @@ struct Library {
     }
 
     /// Stores the slideshow if its id is new, and gives the one that is stored then: making the
-    /// same id again changes nothing.
+    /// same id again changes nothing. A new one has version 1.
     func insert(_ slideshow: Slideshow) throws -> Slideshow {
         try database.transaction {
             let sql = """
@@ -48,23 +49,23 @@ struct Library {
         }
     }
 
-    /// Stores the slideshow in place of the one with its id.
+    /// Stores the slideshow in place of the one with its id, whatever version that has.
     func save(_ slideshow: Slideshow) throws {
         try database.transaction { try replace(try read(slideshow.id), by: slideshow) }
     }
 
-    /// Stores the slideshow if the stored one is still `base`; nothing happens otherwise.
+    /// Stores the slideshow if the stored one has its version; nothing happens otherwise.
     ///
-    /// - Returns: whether the slideshow is stored now. It also is when it already was: a writer
-    ///   that does not know whether its last attempt arrived may try again.
-    func save(_ slideshow: Slideshow, ifUnchanged base: Slideshow) throws -> Bool {
-        guard slideshow.id == base.id else { return false }
-        return try database.transaction {
-            guard let stored = try read(base.id) else { return false }
-            if isIdentical(stored, slideshow) { return true }
-            guard isIdentical(stored, base) else { return false }
+    /// - Returns: what is stored now, or nothing if another change came first. What is stored as it
+    ///   is already is not written again: a writer that does not know whether its last attempt
+    ///   arrived may try again.
+    func replace(_ slideshow: Slideshow) throws -> Slideshow? {
+        try database.transaction {
+            guard let stored = try read(slideshow.id) else { return nil }
+            if isIdentical(stored, slideshow) { return stored }
+            guard stored.version == slideshow.version else { return nil }
             try replace(stored, by: slideshow)
-            return true
+            return try read(slideshow.id)
         }
     }
 
@@ -96,12 +97,16 @@ struct Library {
 
     private func read(_ id: UUID) throws -> Slideshow? {
         let heads = try database.rows(
-            "SELECT name, duration, transition, loop, created_at FROM slideshow WHERE id = ?",
+            """
+            SELECT name, duration, transition, loop, created_at, version FROM slideshow \
+            WHERE id = ?
+            """,
             .text(id.stored)
         ) { row in
             Slideshow(
                 id: id, name: try row.text(0), slides: [], config: try row.config(at: 1),
-                createdAt: Date(storedMilliseconds: try row.integer(4)))
+                createdAt: Date(storedMilliseconds: try row.integer(4)),
+                version: Int(try row.integer(5)))
         }
         guard var slideshow = heads.first else { return nil }
         slideshow.slides = try database.rows(
@@ -124,7 +129,7 @@ struct Library {
             INSERT INTO slideshow (id, name, duration, transition, loop, created_at) \
             VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET name = excluded.name, \
             duration = excluded.duration, transition = excluded.transition, \
-            loop = excluded.loop, created_at = excluded.created_at
+            loop = excluded.loop, created_at = excluded.created_at, version = version + 1
             """
         try runHead(sql, slideshow)
         let before = stored?.slides ?? []

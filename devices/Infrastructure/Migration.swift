@@ -4,7 +4,7 @@ struct Migration {
     let sql: String
 
     /// Step n makes schema n + 1.
-    static let all = [library, invocations]
+    static let all = [library, invocations, versions]
 
     /// Ids are lower-case canonical UUIDs, times are milliseconds since 1970 in UTC. The slides of
     /// a slideshow lie together in their order, so reading them is one range of one tree.
@@ -49,6 +49,12 @@ struct Migration {
             ) STRICT;
             CREATE INDEX invocation_flow ON invocation (epoch, flow) WHERE epoch IS NOT NULL;
             CREATE INDEX invocation_own ON invocation (at) WHERE epoch IS NULL;
+            """)
+
+    /// Each change of a slideshow counts: a reader tells the newer of two by it.
+    private static let versions = Migration(
+        sql: """
+            ALTER TABLE slideshow ADD COLUMN version INTEGER NOT NULL DEFAULT 1 CHECK (version > 0);
             """)
 }
 

@@ -25,6 +25,15 @@ final class Store {
         }
     }
 
+    /// The slideshow of an id.
+    /// - Throws: `notFound` when there is none.
+    func slideshow(_ id: UUID) throws -> Slideshow {
+        guard let slideshow = try read({ try $0.fetch(id) }) else {
+            throw ApplicationError.missing(id)
+        }
+        return slideshow
+    }
+
     /// Makes an effect once for the visit's key: a repeat gets what the first attempt returned.
     func write<T: Codable & Sendable>(
         _ kernel: any Handle, _ body: (Library) throws -> T
@@ -48,9 +57,9 @@ final class Store {
 }
 
 extension ApplicationError {
-    static func missing(_ id: SlideshowID) -> ApplicationError {
+    static func missing(_ id: UUID) -> ApplicationError {
         ApplicationError(
             code: Code.notFound,
-            message: "there is no slideshow \(id.id.uuidString.lowercased()) in the library")
+            message: "there is no slideshow \(id.uuidString.lowercased()) in the library")
     }
 }

@@ -16,10 +16,13 @@ Device.serve { device in
         try await store.read { try $0.fetchSummaries() }
     }
     device.bind(InfrastructurePort.fetchSlideshow) { _, id in
-        guard let slideshow = try await store.read({ try $0.fetch(id.id) }) else {
-            throw ApplicationError.missing(id)
-        }
-        return slideshow
+        try await store.slideshow(id.id)
+    }
+    device.bind(InfrastructurePort.fetchForUpdate) { _, update in
+        SlideshowChange(slideshow: try await store.slideshow(update.id), update: update)
+    }
+    device.bind(InfrastructurePort.fetchForConfig) { _, update in
+        ConfigChange(slideshow: try await store.slideshow(update.id), update: update)
     }
     device.bind(InfrastructurePort.insertSlideshow) { kernel, slideshow in
         try await store.write(kernel) { try $0.insert(slideshow) }
@@ -30,14 +33,12 @@ Device.serve { device in
             return Done()
         }
     }
-    device.bind(InfrastructurePort.replaceSlideshow) { kernel, change in
-        try await store.write(kernel) { library in
-            try library.save(change.changed, ifUnchanged: change.base)
-        }
+    device.bind(InfrastructurePort.replaceSlideshow) { kernel, changed in
+        try await store.write(kernel) { Replacement(stored: try $0.replace(changed)) }
     }
     device.bind(InfrastructurePort.deleteSlideshow) { kernel, id in
         _ = try await store.write(kernel) { library in
-            guard try library.delete(id.id) else { throw ApplicationError.missing(id) }
+            guard try library.delete(id.id) else { throw ApplicationError.missing(id.id) }
             return Done()
         }
     }
