@@ -10,7 +10,7 @@ extension Hub {
             judge(flow)
             guard !flow.ended else { continue }
             // A deadline that has passed has done what it can: what was cancelled has its own time.
-            if flow.standsSince == nil, seen < flow.deadline, flow.ending == nil || flow.last {
+            if seen < flow.deadline, flow.ending == nil || flow.last, flow.standsSince == nil {
                 due = min(due, flow.deadline)
             }
             if let visit = flow.visit, let settled = settleTime(visit) { due = min(due, settled) }

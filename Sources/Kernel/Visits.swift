@@ -34,9 +34,9 @@ extension Hub {
         guard let device = flow.waiting else { return }
         device.waiting.removeAll { $0 === flow }
         device.apart.removeAll { $0 === flow }
+        goOn(flow, from: device)
         device.waitingBytes -= flow.value.count
         flow.waiting = nil
-        goOn(flow, from: device)
     }
 
     /// Gives what waits to the process that serves.
