@@ -2,7 +2,7 @@
 
 private let followers = "Sources/Kernel/ChannelFollowers.swift"
 
-extension Mutants {
+extension Catalogue {
     static let channels = [
         Mutant(
             "publish_digest", "publishes match by their payload too",
