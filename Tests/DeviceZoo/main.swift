@@ -3,11 +3,12 @@ import DeviceKit
 import Glibc
 
 // A device whose behaviour is chosen by the arguments in its manifest, see `Behaviour`; or a client
-// that calls such devices, see `Visitor`; or a cable between clients and a kernel, see `Proxy`.
+// that calls such devices, see `Visitor`, or reads a channel, see `Listener`; or a cable between clients and a kernel, see `Proxy`.
 let words = Array(CommandLine.arguments.dropFirst())
 switch words.first {
 case "--words": print((Behaviour.words + Deed.words).joined(separator: "\n"))
 case "visit": Visitor.run(Array(words.dropFirst()))
+case "listen": Listener.run(Array(words.dropFirst()))
 case "proxy": Proxy.run(Array(words.dropFirst()))
 default: Behaviour.run(words)
 }

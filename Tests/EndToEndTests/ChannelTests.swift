@@ -173,6 +173,29 @@ extension EndToEnd {
             }
         }
 
+        @Test(arguments: [("break", "and broke"), ("cancel", "and CancellationError()")])
+        func `an iteration that ends is over in the kernel, too`(
+            _ way: String, _ words: String
+        ) throws {
+            try ChannelHouse.with { house in
+                let load = try Watch(house.instance, "Kernel.Load")
+                func readers(_ count: Int64) throws {
+                    try load.wait(for: "\(count) readers") {
+                        $0["channels"]?.array?.first?["readers"]?.int == count
+                    }
+                }
+                let listener = try house.instance.start(
+                    program: Programs.zoo, ["listen", "5", way])
+                try readers(1)
+                try house.say(1, 5)
+                try Wait.until("it has read") { listener.printed.contains("seen") }
+                #expect(listener.printed == "seen [1, 2, 3, 4, 5] \(words)\n")
+                try readers(0)
+                #expect(Proc.isAlive(listener.pid), "its connection is open")
+                listener.send(SIGKILL)
+            }
+        }
+
         @Test(arguments: [
             (#"{"publishes": ["Zoo.none"]}"#, "publishes: no manifest declares the channel"),
             (
