@@ -3,7 +3,8 @@ import DeviceKit
 import Glibc
 
 // A device whose behaviour is chosen by the arguments in its manifest, see `Behaviour`; or a client
-// that calls such devices, see `Visitor`, or reads a channel, see `Listener`; or a cable between clients and a kernel, see `Proxy`.
+// that calls such devices, see `Visitor`, or reads their channel, see `Listener`; or what stands
+// between clients and a kernel, see `Proxy`.
 let words = Array(CommandLine.arguments.dropFirst())
 switch words.first {
 case "--words": print((Behaviour.words + Deed.words).joined(separator: "\n"))
