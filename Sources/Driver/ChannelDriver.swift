@@ -16,6 +16,6 @@ extension CableDriver {
                 }
             }
         }
-        owner?.wrote(self)
+        tell()
     }
 }

@@ -62,6 +62,8 @@ final class LoadRegion {
             "residentBytes": .int(Self.residentBytes),
             "cells": .int(Int64(hub.liveCells)),
             "channels": hub.channelLoad,
+            "held": .map(
+                Dictionary(hub.heldVisits.map { ($0.seat, .int(Int64($0.count))) }) { $1 }),
         ]
         return .map(members)
     }

@@ -8,7 +8,7 @@ extension Manifest {
     var declaration: DeviceDeclaration {
         DeviceDeclaration(
             name: name, pure: pure, provides: provides, calls: calls, reads: reads, writes: writes,
-            publishes: publishes)
+            publishes: publishes, instances: instances)
     }
 
     /// Seconds from the start of a process to its readiness.
@@ -20,10 +20,10 @@ extension Manifest {
             + PolicyNumbers.reap
     }
 
-    /// What the supervisor takes from it.
-    func spec(executable: String, environment: [String]) -> DeviceSpec {
+    /// What the supervisor takes from it for one of its seats.
+    func spec(of seat: String, executable: String, environment: [String]) -> DeviceSpec {
         DeviceSpec(
-            name: name, executable: executable, arguments: arguments, environment: environment,
+            name: seat, executable: executable, arguments: arguments, environment: environment,
             restart: restart == .transient ? .transient : .permanent, startLimit: startLimit,
             drain: drainSeconds ?? PolicyNumbers.drain, term: termSeconds ?? PolicyNumbers.term,
             limits: DeviceSpec.Limits(
