@@ -149,6 +149,12 @@ public struct Start {
         runtime.mirror.regions[R.region]?.revision ?? Revision(epoch: 0, counter: 0)
     }
 
+    /// Publishes an event that no flow asked for, such as what a sensor says. It is published as
+    /// often as this is called: nothing recognises a repeat by the next process.
+    public func publish<E>(_ channel: Channel<E>, _ event: E) {
+        runtime.publish(channel, event)
+    }
+
     /// Sends a command. How it ends is told in `Kernel.Errors`.
     public func dispatch<P, O>(_ symbol: Symbol<P, O>, _ payload: P) {
         runtime.dispatch(symbol, payload)

@@ -16,6 +16,8 @@ extension DeviceRuntime {
         case .dispatch(let symbol, let payload):
             let number = link.number(of: symbol)
             link.send { $0.askDispatch(visit: visit, tag: tag, symbol: number, payload) }
+        case .publish(let channel, let payload):
+            link.send { $0.askPublish(visit: visit, tag: tag, channel: channel, payload) }
         case .commit(let offers):
             link.send {
                 $0.askCommit(
@@ -36,6 +38,16 @@ extension DeviceRuntime {
             link.send { $0.dispatch(id: lastDispatch, symbol: number, key: nil, bytes) }
         } catch {
             Device.complain("\(symbol.name) was not dispatched: \(error)")
+        }
+    }
+
+    func publish<E>(_ channel: Channel<E>, _ event: E) {
+        do {
+            let bytes = try channel.event.encode(event, coding)
+            lastDispatch += 1
+            link?.send { $0.publish(id: lastDispatch, channel: channel.name, key: nil, bytes) }
+        } catch {
+            Device.complain("an event for \(channel.name) was not published: \(error)")
         }
     }
 

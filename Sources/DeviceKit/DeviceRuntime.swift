@@ -31,7 +31,7 @@ final class DeviceRuntime: LinkDelegate {
 
     let mirror = Mirror()
     private let bindings: Bindings
-    private let page = StatusPage()
+    private let page: StatusPage
     let coding = CBORCoding()
     private(set) var link: Link?
     private var isCell = false
@@ -49,8 +49,9 @@ final class DeviceRuntime: LinkDelegate {
     /// Regions of the welcome that have not come yet; the device is ready when they have.
     private var missing: Set<String> = []
 
-    private init(_ bindings: Bindings) {
+    init(_ bindings: Bindings, page: StatusPage) {
         self.bindings = bindings
+        self.page = page
     }
 
     /// Says hello on descriptor 3.
@@ -64,7 +65,7 @@ final class DeviceRuntime: LinkDelegate {
                 "this program is a device: a kernel starts it (`concentric up`), with its cable at "
                     + "descriptor 3")
         }
-        let runtime = DeviceRuntime(bindings)
+        let runtime = DeviceRuntime(bindings, page: StatusPage())
         shared = runtime
         runtime.link = Link(OwnedDescriptor(owning: 3), delegate: runtime)
         let loop = EventLoop.shared
@@ -111,7 +112,7 @@ final class DeviceRuntime: LinkDelegate {
             endIfDrained()
         case .ping(let number): link.send { $0.pong(number) }
         case .reply(_, .failure(let error)):
-            Device.complain("a command was not accepted: \(error)")
+            Device.complain("a command or an event was not accepted: \(error)")
         case .pong, .reply, .accepted: break
         }
     }
@@ -202,6 +203,9 @@ final class DeviceRuntime: LinkDelegate {
             case .failure(let error): .failure(error)
             case .committed(_, let values): .committed(values)
             case .conflict: .conflict
+            case .published(let sequence): .published(sequence)
+            case .events, .gap:
+                .failure(KernelError(.malformed, "the kernel answered another question"))
             }
         if visit.keep(tag, kept) {
             work.append(.answer(visit))
@@ -214,7 +218,7 @@ final class DeviceRuntime: LinkDelegate {
     // MARK: - Work
 
     /// Does the earliest work when no task is ready; when none is left, repeats that wait say so.
-    private func idle() -> Bool {
+    func idle() -> Bool {
         page.run(0)
         while next < work.count {
             let item = work[next]

@@ -16,6 +16,7 @@ final class VisitState {
         case commit([Offer])
         case run(SealedRoute, [UInt8])
         case dispatch(String, [UInt8])
+        case publish(String, [UInt8])
     }
 
     struct Offer: Sendable {
@@ -29,6 +30,7 @@ final class VisitState {
         case output([UInt8])
         case committed([Value]?)
         case conflict
+        case published(UInt64)
         case failure(KernelError)
     }
 

@@ -56,6 +56,8 @@ package final class CableDriver {
     private var isTold = false
     /// Patches were dropped; whole values follow when the peer has caught up.
     private var lagging = false
+    /// Events wait until it has caught up.
+    private var owesEvents = false
     /// What the peer had not taken when the last bytes of it came.
     private var backlog = 0
     /// Requests that have come since the peer last took what it was sent.
@@ -137,7 +139,12 @@ package final class CableDriver {
 
     /// What was written has all been sent: what was dropped is made good.
     package func caughtUp() {
-        guard lagging, let peer else { return }
+        guard let peer else { return }
+        if owesEvents {
+            owesEvents = false
+            hub.goOn(peer)
+        }
+        guard lagging else { return }
         lagging = false
         hub.resync(peer)
     }
@@ -147,6 +154,15 @@ package final class CableDriver {
         guard !lagging else { return true }
         lagging = output.count + (owner?.backlog(self) ?? 0) > DriverLimits.backlog
         return lagging
+    }
+
+    /// Whether it gets no events now; it gets them when it has caught up.
+    package var isFull: Bool {
+        guard output.count + (owner?.backlog(self) ?? 0) > DriverLimits.backlog else {
+            return false
+        }
+        owesEvents = true
+        return true
     }
 
     /// Ends the cable because of what its owner has seen.
@@ -214,6 +230,12 @@ package final class CableDriver {
             hub.ask(peer, visit: visit, tag: tag, .run(route, [UInt8](payload)))
         case .askDispatch(let visit, let tag, let symbol, let payload):
             ask(peer, visit, tag, symbol) { .dispatch($0, [UInt8](payload)) }
+        case .askPublish(let visit, let tag, let channel, let payload):
+            hub.askPublish(peer, visit: visit, tag: tag, channel: channel, [UInt8](payload))
+        case .publish(let id, let channel, let key, let payload):
+            hub.publish(peer, id, channel: channel, [UInt8](payload), key: key)
+        case .read(let id, let channel, let epoch, let after):
+            hub.read(peer, id, channel: channel, epoch: epoch, after: after)
         case .note(let visit, let region, let number, let revision):
             hub.note(peer, visit: visit, region: region, number: number, revision: revision)
         case .parked(let visit): hub.parked(peer, visit: visit)
@@ -239,7 +261,7 @@ package final class CableDriver {
     @inline(__always)
     private func asksWithoutReading(_ message: PeerMessage) -> Bool {
         switch message {
-        case .ping, .call, .dispatch, .follow: break
+        case .ping, .call, .dispatch, .follow, .publish, .read: break
         default: return false
         }
         let waiting = backlog + output.count

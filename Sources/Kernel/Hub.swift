@@ -41,6 +41,7 @@ package final class Hub {
     /// Commits since the start.
     package internal(set) var counter: UInt64 = 0
     var lanes: [String: Lane] = [:]
+    var channels: [String: ChannelSlot] = [:]
     /// The live flows in the order of their numbers.
     var first: Flow?
     var newest: Flow?
@@ -74,6 +75,7 @@ package final class Hub {
         declare(region: RegionSlot.errors, initial: .array([]), owned: true)
         declare(region: RegionSlot.symbols, initial: .array([]), owned: true)
         declare(region: RegionSlot.pipes, initial: .array([]), owned: true)
+        declare(region: RegionSlot.channels, initial: .array([]), owned: true)
     }
 
     /// A turn of the loop begins: events until the next one happen now.

@@ -46,6 +46,16 @@ package struct HubLimits: Sendable {
     package var previewSteps = 1_024
     /// A value and what a repeat must get with it; larger ones do not fit into a frame.
     package var visitBytes = 16_776_192
+    /// Events that one channel keeps.
+    package var channelEvents = 65_536
+    /// Bytes of them.
+    package var channelBytes = 16 << 20
+    /// Bytes of one event.
+    package var eventBytes = 1 << 20
+    /// Events that a reader of a channel is given at a time.
+    package var pageEvents = 1_024
+    /// Bytes of them; a larger event comes alone.
+    package var pageBytes = 256 << 10
     /// Entries of `Kernel.Errors`.
     package var errors = 256
     /// Ends of flows and visits that the trace keeps.

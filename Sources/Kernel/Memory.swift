@@ -7,6 +7,7 @@ final class RegionSlot {
     static let errors = "Kernel.Errors"
     static let symbols = "Kernel.Symbols"
     static let pipes = "Kernel.Pipes"
+    static let channels = "Kernel.Channels"
 
     let name: String
     let id: Int

@@ -51,6 +51,7 @@ package final class DeviceSlot {
     let reads: Set<String>
     let writes: Set<String>
     let calls: [String]?
+    let publishes: Set<String>
     /// How many processes of it serve beside each other: its seats.
     package let seats: Int
     /// The processes that serve; what was announced last stands while there is none.
@@ -63,6 +64,8 @@ package final class DeviceSlot {
     /// The visits that wait for a process.
     var waiting: [Flow] = []
     var waitingBytes = 0
+    /// How many of them are events of channels, which fill no queue.
+    var waitingEvents = 0
     /// The visits that wait for a cell each, and how many cells are coming and how many are there.
     var apart: [Flow] = []
     var cellsComing = 0
@@ -80,6 +83,7 @@ package final class DeviceSlot {
         reads = Set(manifest.reads).union(manifest.writes)
         writes = Set(manifest.writes)
         calls = manifest.calls
+        publishes = Set(manifest.publishes)
         seats = max(1, manifest.instances)
     }
 
@@ -101,13 +105,16 @@ package struct DeviceDeclaration: Sendable {
     package var calls: [String]?
     package var reads: [String]
     package var writes: [String]
+    /// Channels.
+    package var publishes: [String]
     /// Processes that serve beside each other.
     package var instances: Int
 
     package init(
         name: String, pure: Bool, provides: [String], calls: [String]?, reads: [String],
-        writes: [String], instances: Int = 1
+        writes: [String], publishes: [String] = [], instances: Int = 1
     ) {
+        self.publishes = publishes
         self.instances = instances
         self.name = name
         self.pure = pure

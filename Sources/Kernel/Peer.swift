@@ -24,6 +24,8 @@ package final class Peer {
     /// Open calls of this peer, and their bytes.
     var open = 0
     var openBytes = 0
+    /// Those of them that wait for events of a channel.
+    var reading = 0
     /// The last visit delivered on this cable.
     package internal(set) var deliveries: UInt64 = 0
     /// The visits that it holds.

@@ -21,6 +21,7 @@ struct Arguments {
         "call": ["--deadline", "--key"], "dispatch": ["--key"], "attach": [],
         "log": ["--lines", "--data"], "trace": ["--chrome"], "graph": ["--format"],
         "doctor": ["--devices", "--data"], "history": ["--limit"],
+        "follow": ["--after"], "publish": ["--key"],
     ]
     /// Options without a value, by verb.
     private static let plain: [String: Set<String>] = [

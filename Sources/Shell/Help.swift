@@ -38,6 +38,12 @@ enum Help {
             verb: "history", usage: "REGION [--limit N] [--json]",
             text: "lists the changes of a region that are kept, and who made them"),
         Entry(
+            verb: "follow", usage: "CHANNEL [--after N] [--json]",
+            text: "prints the events of a channel as they come; --after 0: all that is kept"),
+        Entry(
+            verb: "publish", usage: "CHANNEL [JSON] [--key KEY]",
+            text: "publishes an event and prints its number"),
+        Entry(
             verb: "log", usage: "[DEVICE] [-f] [--lines N] [--data DIR] [--json]",
             text: "prints what devices and the kernel have logged; -f goes on with what comes"),
         Entry(
@@ -62,7 +68,7 @@ enum Help {
 
     /// Verbs of the design that this build answers with `unsupported`.
     static let unsupported = [
-        "follow", "new",
+        "new"
     ]
 
     static var all: String {

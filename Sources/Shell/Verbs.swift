@@ -12,6 +12,8 @@ enum Verbs {
         case "call": try await call(arguments)
         case "dispatch": try await dispatch(arguments)
         case "buffer": try await buffer(arguments)
+        case "follow": try await ChannelVerbs.follow(arguments)
+        case "publish": try await ChannelVerbs.publish(arguments)
         case "kill", "restart", "stop", "start": try await Operating.run(arguments)
         case "log": try await LogVerb.run(arguments)
         case "trace": try await TraceVerb.run(arguments)

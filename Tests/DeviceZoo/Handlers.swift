@@ -90,7 +90,7 @@ enum Handlers {
         case "stamp": return { $0.bind(Zoo.stamp(of: own), pure: { try Diary.keep($0) }) }
         case "tally":
             return { $0.bind(Zoo.tally(of: own)) { kernel, text in try tally(kernel.key, text) } }
-        default: return nil
+        default: return channels(parts[1], own)
         }
     }
 

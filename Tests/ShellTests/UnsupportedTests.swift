@@ -10,13 +10,13 @@ import Testing
     @Test func `the verbs that answer unsupported are listed`() {
         #expect(
             Help.unsupported == [
-                "follow", "new",
+                "new"
             ])
     }
 
     @Test func `a verb is either served or unsupported, and those served have help`() {
         let served = Help.entries.map(\.verb)
-        #expect(served.count == 20)
+        #expect(served.count == 22)
         #expect(Set(served).isDisjoint(with: Help.unsupported))
         #expect(Set(served).count == served.count)
         for verb in served {
@@ -34,7 +34,7 @@ import Testing
         (.conflict, true, 75), (.failed, false, 70), (.deviceLost, false, 70),
         (.poisoned, false, 70), (.diverged, false, 70), (.cancelled, false, 70),
         (.recordFull, false, 70), (.finallyLost, false, 70),
-        (.composeTypeMismatch, false, 70), (.previewing, true, 75),
+        (.composeTypeMismatch, false, 70), (.previewing, true, 75), (.gap, false, 70),
         (.init(rawValue: "notFound"), false, 70), (.init(rawValue: "busy"), true, 75),
     ]
 

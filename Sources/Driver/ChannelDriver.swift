@@ -1,0 +1,21 @@
+package import Kernel
+import Wire
+
+/// What a channel says to who publishes to it or reads it.
+extension CableDriver {
+    package func channel(call: UInt64, _ answer: ChannelAnswer) {
+        switch answer {
+        case .published(let sequence): output.published(reply: call, sequence)
+        case .gap(let from, let to): output.gap(reply: call, from: from, to: to)
+        case .events(let after, let events):
+            output.events(reply: call, after: after, count: events.count) { writer in
+                for event in events {
+                    writer.event(
+                        sequence: event.sequence, at: event.at, flow: event.flow,
+                        symbol: event.symbol, event.payload)
+                }
+            }
+        }
+        tell()
+    }
+}
