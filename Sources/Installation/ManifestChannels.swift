@@ -66,12 +66,12 @@ extension ManifestReader {
 
     private func objects(
         _ value: Value?, _ key: String
-    ) throws(ManifestError) -> [[String: Value]] {
+    ) throws(ManifestError) -> [Value.Members] {
         guard let value else { return [] }
         guard let array = value.array else {
             throw wrong(key, "a list of objects", value.json())
         }
-        var maps: [[String: Value]] = []
+        var maps: [Value.Members] = []
         for item in array {
             guard let map = item.map else { throw wrong(key, "a list of objects", item.json()) }
             maps.append(map)
