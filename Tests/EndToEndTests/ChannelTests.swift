@@ -214,12 +214,12 @@ extension EndToEnd {
         func `a manifest with a wrong channel is refused by its file and key`(
             _ more: String, _ why: String
         ) throws {
-            let members = try #require(Value.parse(json: more).map)
+            let members = try #require(Value.parse(json: more).map).map { ($0.key, $0.value) }
             let other: Value = .array([.map(["name": .text("Zoo.other")])])
             let instance = try Instance(
                 zoo: [
                     Animal(name: "a", more: ["channels": other]),
-                    Animal(name: "zoo", answers: ["echo"], more: members),
+                    Animal(name: "zoo", answers: ["echo"], more: Dictionary(members) { $1 }),
                 ], reference: false)
             defer { instance.end() }
             let outcome = try instance.start(instance.upWords).finish()

@@ -95,10 +95,7 @@ extension Catalogue {
                     "guard BROKEN || reader.after + 1 >= slot.first else")
             ],
             [
-                .test("KernelTests", "a reader whose place is no longer kept is told the gap"),
-                .test(
-                    "DriverTests",
-                    "a reader is answered with a page, a gap, or when there is an event"),
+                .test("KernelTests", "a reader whose place is no longer kept is told the gap")
             ]),
     ]
 }

@@ -106,7 +106,9 @@ struct Program: Sendable {
 
     /// Those that need the most rules are run the most.
     static let names =
-        all.keys.sorted() + ["race", "race", "imperative", "watch", "mail", "forkfail", "send"]
+        all.keys.sorted() + [
+            "race", "race", "imperative", "watch", "mail", "forkfail", "send", "tell", "tell",
+        ]
 }
 
 extension Value {
