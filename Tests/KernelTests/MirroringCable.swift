@@ -23,6 +23,7 @@ final class MirroringCable: Cable {
     func answer(visit: UInt64, tag: UInt64, _ answer: Answer) {}
     func reply(call: UInt64, _ result: Result<[UInt8], KernelError>) {}
     func accepted(call: UInt64) {}
+    func channel(call: UInt64, _ answer: ChannelAnswer) {}
 
     func snapshot(region: String, at revision: Revision, _ value: Value) {
         told.append("snapshot \(region) \(revision.counter)")
