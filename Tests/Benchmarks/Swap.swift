@@ -40,7 +40,8 @@ enum Swap {
         let again = after.replays - before.replays
         print(
             "swap, \(swaps) of them, \(window) in flight: \(flow.answered) calls, "
-                + "\(flow.failures.count) failed (at most 0), \(again) second attempts (at most 0), "
+                + "\(flow.failures.count) failed (at most 0), \(again) second attempts "
+                + "(at most 0), "
                 + "longest stall \(flow.longest / 1_000) us, one spawn \(spawn / 1_000) us, "
                 + "longest without a swap \(undisturbed / 1_000) us, "
                 + "ratio \(two(Double(flow.longest) / Double(spawn))) (at most 3.00)")

@@ -83,7 +83,7 @@ private final class Run {
         let first: Value = [
             "id": "00000000-0000-4000-8000-000000000001", "name": "Errand 0", "slides": [],
             "config": ["duration": "10", "transition": "fade", "loop": true],
-            "createdAt": "1970-01-12T13:46:40.000Z",
+            "createdAt": "1970-01-12T13:46:40.000Z", "version": 0,
         ]
         let made = try instance.run("call", "Infrastructure.Slideshow.save", first.json())
         #expect(made.succeeded, "\(made)")
@@ -113,13 +113,17 @@ private final class Run {
                 "before": .int(Int64(number - 1)), "after": .int(Int64(number)),
                 "favour": .text(text), "twice": .text(text + text),
                 "joined": .text("\(suffixed.utf8.count) <\(suffixed)\(suffixed)>"),
-                "isStored": true,
             ], "\(what)")
         let state = try instance.json("buffer", "ZooState")["value"]
         let random = report["random"]?.int ?? 0
         #expect(
             state == ["text": .text("\(number) \(now) \(random)"), "count": .int(Int64(number))],
             "\(what)")
+        let stored = try self.stored()
+        #expect(
+            stored["name"]?.text == "Errand \(number)"
+                && stored["version"]?.int == Int64(number) + 1,
+            "\(what): \(stored.json())")
         if plan != nil {
             #expect(access("\(instance.data)/plan", F_OK) != 0, "\(what) was not dealt")
             // A blow that comes late hits all the same.
@@ -133,6 +137,13 @@ private final class Run {
         return Files.text("\(instance.data)/trail").split(separator: "\n").map(String.init)
     }
 
+    /// The slideshow in the database; its version counts the times that it was stored.
+    private func stored() throws -> Value {
+        try instance.json(
+            "call", "Infrastructure.Slideshow.fetch",
+            "{\"id\": \"00000000-0000-4000-8000-000000000001\"}")
+    }
+
     private func ready(_ device: String) throws -> DeviceRow {
         try watch.drain()
         return try watch.device(device) { $0.state == "ready" }
@@ -144,10 +155,6 @@ private final class Run {
             !$0.hasPrefix(".")
         }
         #expect(favours.count == number)
-        let stored = try instance.run(
-            "call", "Infrastructure.Slideshow.fetch",
-            "{\"id\": \"00000000-0000-4000-8000-000000000001\"}", "--json")
-        #expect(try Value.parse(json: stored.out)["name"]?.text == "Errand \(number)")
         #expect(try instance.json("errors") == [])
     }
 }
