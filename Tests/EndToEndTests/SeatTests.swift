@@ -176,7 +176,7 @@ extension EndToEnd {
                 var members = try Value.parse(json: Files.text(file)).map ?? [:]
                 members["instances"] = 2
                 members["arguments"] = []
-                return Animal(name: name.lowercased(), more: members)
+                return Animal(name: name.lowercased(), more: Dictionary(members.map { ($0.key, $0.value) }) { $1 })
             }
             let instance = try Instance(zoo: zoo, reference: false)
             defer { instance.end() }
