@@ -87,7 +87,8 @@ struct InvocationsTests {
 
     /// The process before may still be at its commit. A look-up ahead of the lock would find nothing
     /// and make the effect again.
-    @Test func `a key that another process writes meanwhile is found, and the effect not made`()
+    @Test
+    func `a key that another process writes meanwhile is found, and the effect not made`()
         throws
     {
         let other = try Database(directory: folder.path)
