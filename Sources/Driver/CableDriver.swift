@@ -57,7 +57,7 @@ package final class CableDriver {
     /// Patches were dropped; whole values follow when the peer has caught up.
     private var lagging = false
     /// Events wait until it has caught up.
-    private var owesEvents = false
+    var owesEvents = false
     /// What the peer had not taken when the last bytes of it came.
     private var backlog = 0
     /// Requests that have come since the peer last took what it was sent.
@@ -154,15 +154,6 @@ package final class CableDriver {
         guard !lagging else { return true }
         lagging = output.count + (owner?.backlog(self) ?? 0) > DriverLimits.backlog
         return lagging
-    }
-
-    /// Whether it gets no events now; it gets them when it has caught up.
-    package var isFull: Bool {
-        guard output.count + (owner?.backlog(self) ?? 0) > DriverLimits.backlog else {
-            return false
-        }
-        owesEvents = true
-        return true
     }
 
     /// Ends the cable because of what its owner has seen.
@@ -404,19 +395,4 @@ package final class CableDriver {
         tell()
         owner?.refused(self, message)
     }
-}
-
-/// The bounds of a driver.
-package enum DriverLimits {
-    /// Bytes that may wait for a peer before its patches are dropped and whole values follow.
-    package static let backlog = 8 << 20
-    /// Bytes that are written before they are handed on, at the latest.
-    package static let gathered = 64 << 10
-    /// Requests of a peer that come while more than that waits for it.
-    package static let impatience = 65_536
-    /// Nanoseconds, in which a device's process was not stopped, for a small frame to be whole, or
-    /// for the next bytes of a large one.
-    package static let frameTime: UInt64 = 10_000_000_000
-    /// What each MiB of a large one is given besides.
-    package static let frameTimeOfMebibyte: UInt64 = 4_000_000_000
 }

@@ -3,6 +3,15 @@ import Wire
 
 /// What a channel says to who publishes to it or reads it.
 extension CableDriver {
+    /// Whether it gets no events now; it gets them when it has caught up.
+    package var isFull: Bool {
+        guard output.count + (owner?.backlog(self) ?? 0) > DriverLimits.backlog else {
+            return false
+        }
+        owesEvents = true
+        return true
+    }
+
     package func channel(call: UInt64, _ answer: ChannelAnswer) {
         switch answer {
         case .published(let sequence): output.published(reply: call, sequence)

@@ -67,6 +67,8 @@ import Wire
         }
         let runtime = DeviceRuntime(bindings, page: StatusPage(descriptor: -1))
         let link = Link(OwnedDescriptor(owning: descriptors[0]), delegate: runtime)
+        // A device whose link ends by itself ends its process, which is that of all tests.
+        defer { link.close() }
         let coding = CBORCoding()
         try Self.deliver(try Self.work.payload.encode(1, coding), to: runtime, link)
         await Self.turn(runtime)
