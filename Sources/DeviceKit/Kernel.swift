@@ -290,14 +290,14 @@ public final class Kernel {
 extension Kernel: LinkDelegate {
     func link(_ link: Link, brought body: UnsafeRawBufferPointer) -> Bool {
         guard let reply = KernelMessage.plainReply(body) else { return false }
-        conclude(reply.number, .success([UInt8](reply.bytes)))
+        settle(reply.number, .success([UInt8](reply.bytes)))
         return true
     }
 
     func link(_ link: Link, said message: KernelMessage) {
         switch message {
         case .reply(let id, let reply): finish(id, reply)
-        case .accepted(let id): conclude(id, .success([]))
+        case .accepted(let id): settle(id, .success([]))
         case .welcome(let welcome):
             epoch = welcome.epoch
             pid = Int32(clamping: welcome.pid)
@@ -325,14 +325,14 @@ extension Kernel: LinkDelegate {
 
     private func finish(_ id: UInt64, _ reply: KernelMessage.Reply) {
         switch reply {
-        case .output(let bytes): conclude(id, .success([UInt8](bytes)))
-        case .failure(let error): conclude(id, .failure(error))
-        case .committed, .conflict: conclude(id, .success([]))
+        case .output(let bytes): settle(id, .success([UInt8](bytes)))
+        case .failure(let error): settle(id, .failure(error))
+        case .committed, .conflict: settle(id, .success([]))
         }
     }
 
     @inline(__always)
-    private func conclude(_ id: UInt64, _ answer: Result<[UInt8], any Error>) {
+    private func settle(_ id: UInt64, _ answer: Result<[UInt8], any Error>) {
         guard let waiter = calls.take(id) else {
             calls.keep(id, answer)
             return

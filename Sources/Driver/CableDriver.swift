@@ -48,6 +48,8 @@ package final class CableDriver {
     private let device: DeviceSlot?
     private let incarnation: Int
     private let isCell: Bool
+    private let seat: Int
+    private let program: UInt64
     private let pid: UInt64
     private var names: [(slot: SymbolSlot?, text: String)] = []
     /// The owner knows that something is written, and has not taken it yet.
@@ -65,10 +67,15 @@ package final class CableDriver {
     ///   - device: the device whose process holds the other end; nil for a client.
     ///   - incarnation: which process of it.
     ///   - isCell: it takes one visit, beside the process that serves.
+    ///   - seat: which of the processes that serve beside each other; 0 if there is but one.
+    ///   - program: stands for the program that it runs.
     ///   - pid: the kernel's, for the welcome.
     package init(
-        hub: Hub, device: DeviceSlot?, incarnation: Int, isCell: Bool = false, pid: Int32
+        hub: Hub, device: DeviceSlot?, incarnation: Int, isCell: Bool = false, seat: Int = 0,
+        program: UInt64 = 0, pid: Int32
     ) {
+        self.seat = seat
+        self.program = program
         self.isCell = isCell
         self.hub = hub
         self.device = device
@@ -341,7 +348,7 @@ package final class CableDriver {
         }
         let peer = Peer(
             cable: self, device: device, incarnation: incarnation, isCell: isCell,
-            name: device?.name ?? hello.name)
+            name: hello.name, seat: seat, program: program)
         if device != nil {
             let bindings = (hello.bindings ?? []).map {
                 Binding(

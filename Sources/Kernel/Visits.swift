@@ -17,7 +17,9 @@ extension Hub {
             }
             return finish(flow, .failure(unavailable(symbol, refused)))
         }
-        if let peer = home(of: flow, device), device.waiting.isEmpty, flow.route != nil {
+        if flow.route != nil, device.waiting.isEmpty || !device.serves,
+            let peer = home(of: flow, device)
+        {
             return give(flow, symbol, peer)
         }
         guard hasRoom(device, flow) else { return finish(flow, .failure(crowded(symbol, device))) }
@@ -37,10 +39,12 @@ extension Hub {
         flow.waiting = nil
     }
 
-    /// Gives what waits to the process that serves.
+    /// Gives what waits to the processes that serve.
     func deliver(_ device: DeviceSlot) {
-        while let flow = device.waiting.first, let peer = home(of: flow, device) {
-            device.waiting.removeFirst()
+        while let index = device.firstDeliverable {
+            let flow = device.waiting[index]
+            guard let peer = home(of: flow, device) else { return }
+            device.waiting.remove(at: index)
             device.waitingBytes -= flow.value.count
             flow.waiting = nil
             if flow.route == nil {
@@ -122,7 +126,7 @@ extension Hub {
         }
         if let device = visit.symbol.device, device.charged {
             observer?.returned(
-                device: device.name, incarnation: peer.incarnation, symbol: visit.symbol.name,
+                device: peer.name, incarnation: peer.incarnation, symbol: visit.symbol.name,
                 digest: Digest.of(flow.value))
         }
         touch(flow, visit)
@@ -195,8 +199,7 @@ extension Hub {
     /// The cable has ended: nothing new is delivered. Replays wait until the death is confirmed.
     package func away(_ peer: Peer) {
         peer.away = true
-        if peer.device?.peer === peer { peer.device?.peer = nil }
-        if let device = peer.device, device.elder === peer { forgetElder(device) }
+        if let device = peer.device { forget(peer, device) }
     }
 
     /// The process is gone for certain, and its cable was read dry.

@@ -1,8 +1,7 @@
 import DeviceKit
 import Glibc
 
-/// A kernel with an echo device and, where it is asked for, one with pipes, under a folder of its
-/// own.
+/// A kernel with an echo device and, where it is asked for, another one, under a folder of its own.
 @LoopActor
 final class Instance {
     let kernel: Kernel
@@ -13,7 +12,15 @@ final class Instance {
         self.folder = folder
     }
 
-    static func start(withCircuit: Bool) async throws -> Instance {
+    /// What runs beside the echo.
+    enum Other {
+        /// A device with pipes.
+        case circuit
+        /// A device with several processes.
+        case toil
+    }
+
+    static func start(with other: Other?) async throws -> Instance {
         let folder = "/tmp/concentric-bench-\(getpid())"
         let own = Bench.output(of: "readlink -f /proc/\(getpid())/exe")
         let bin = getenv("CONCENTRIC_BIN").map { String(cString: $0) } ?? parent(of: own)
@@ -24,7 +31,14 @@ final class Instance {
             {"name": "echo", "executable": "\(own)", "arguments": ["device"], "sandbox": "pure",
              "provides": ["Bench.echo"]}
             """, of: "echo", in: folder)
-        if withCircuit {
+        if other == .toil {
+            try write(
+                """
+                {"name": "toil", "executable": "\(own)", "arguments": ["toil"], "sandbox": "pure",
+                 "provides": ["\(Toil.symbol.name)"], "instances": \(Toil.instances)}
+                """, of: "toil", in: folder)
+        }
+        if other == .circuit {
             try write(
                 """
                 {"name": "route", "executable": "\(own)", "arguments": ["circuit"],
