@@ -40,14 +40,16 @@ final class Door {
     private var unsaid = 0
 
     /// - Throws: `StartError` when the limit of descriptors does not even suffice for the devices.
-    init(devices: Int) throws(StartError) {
+    init(devices: Int, seats: Int) throws(StartError) {
         descriptors = DescriptorLimits.available
-        let reserve = DescriptorLimits.reserve(devices: devices)
-        let need = DescriptorLimits.need(devices: devices)
+        let reserve = DescriptorLimits.reserve(devices: devices, seats: seats)
+        let need = DescriptorLimits.need(devices: devices, seats: seats)
         guard descriptors >= need else {
             throw StartError(
                 description: "the limit of \(descriptors) open files is too small for \(devices) "
-                    + "devices, which need \(need); raise it with `ulimit -Hn \(need)` or more")
+                    + "devices with \(seats) processes, which need \(need); raise it with "
+                    + "`ulimit -Hn \(need)` or more"
+            )
         }
         room = min(HouseLimits.clients, descriptors - reserve)
     }

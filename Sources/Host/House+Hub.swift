@@ -8,7 +8,7 @@ extension House: @LoopActor HubObserver {
     func returned(device: String, incarnation: Int, symbol: String, digest: UInt64) {
         supervisor.returned(
             device, incarnation: incarnation, VisitKey(symbol: symbol, digest: digest))
-        hub.devices[device]?.charged = supervisor.watchesReturns(device)
+        slot(of: device)?.charged = supervisor.watchesReturns(device)
     }
 
     func fate(device: String, symbol: String, digest: UInt64) -> Hub.Fate {
@@ -33,6 +33,12 @@ extension House: @LoopActor HubObserver {
     func elderEmptied(device: String, incarnation: Int) {
         EventLoop.shared.schedule(at: 0) { [unowned self] in
             supervisor.drained(device, incarnation: incarnation)
+        }
+    }
+
+    func outdated(device: String, incarnation: Int) {
+        EventLoop.shared.schedule(at: 0) { [unowned self] in
+            supervisor.outdated(device, incarnation: incarnation)
         }
     }
 

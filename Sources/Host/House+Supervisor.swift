@@ -3,28 +3,30 @@
 import Control
 import Driver
 import Glibc
+import Installation
 import Kernel
 import Supervisor
 import UnixSocket
 
 extension House: SupervisorDelegate {
     func launched(
-        _ device: String, incarnation: Int, isCell: Bool, pid: Int32,
+        _ device: String, incarnation: Int, isCell: Bool, pid: Int32, program: UInt64,
         cable: consuming OwnedDescriptor
     ) {
-        guard let slot = hub.devices[device] else { return }
+        guard let slot = slot(of: device) else { return }
         if !isCell {
-            hub.expect(slot)
+            hub.expect(slot, seat: SeatName.number(of: device))
             reports[device]?.launched(incarnation, at: Clock.monotonic)
         }
         let driver = CableDriver(
-            hub: hub, device: slot, incarnation: incarnation, isCell: isCell, pid: getpid())
+            hub: hub, device: slot, incarnation: incarnation, isCell: isCell,
+            seat: SeatName.number(of: device), program: program, pid: getpid())
         cables[device, default: []].append(
             Plug(cable, driver: driver, device: device, incarnation: incarnation, house: self))
     }
 
     func cellLost(_ device: String, failed: Bool) {
-        guard let slot = hub.devices[device] else { return }
+        guard let slot = slot(of: device) else { return }
         turn()
         hub.cellLost(slot, failed: failed)
         arm()
@@ -67,7 +69,7 @@ extension House: SupervisorDelegate {
         cables[device]?.removeAll { $0 === plug }
         plug.close()
         turn()
-        hub.devices[device]?.charged = supervisor.watchesReturns(device)
+        slot(of: device)?.charged = supervisor.watchesReturns(device)
         if let peer = plug.driver.peer {
             let settled = Dictionary(verdicts.map { ($0.visit, $0.verdict) }) { $1 }
             hub.lost(peer, begun: begun, reason: exit.description) { number in
@@ -99,9 +101,9 @@ extension House: SupervisorDelegate {
     }
 
     func refuse(_ device: String, _ state: DeviceState) {
-        guard let slot = hub.devices[device] else { return }
+        guard let slot = slot(of: device) else { return }
         turn()
-        hub.refuse(slot, state.rawValue)
+        hub.refuse(slot, seat: SeatName.number(of: device), state.rawValue)
         arm()
     }
 

@@ -21,7 +21,10 @@ final class House {
     let door: Door
     private(set) var loadRegion: LoadRegion!
     let manifests: [Manifest]
-    /// The cables of the processes of each device that run now: the one that serves, and cells.
+    /// The names of all seats of all devices, in the order of start. What is kept of a process goes
+    /// by that of its seat.
+    let seats: [String]
+    /// The cables of the processes of each seat that run now: the one that serves, and cells.
     var cables: [String: [Plug]] = [:]
     var clients: [ObjectIdentifier: Plug] = [:]
     var statuses: [String: DeviceStatus] = [:]
@@ -45,7 +48,8 @@ final class House {
             executable: InstanceFolders.program)
         let found = try search.manifests()
         manifests = found.map(\.manifest).filter { $0.role == .device }
-        door = try Door(devices: manifests.count)
+        seats = manifests.flatMap(\.seats)
+        door = try Door(devices: manifests.count, seats: seats.count)
         hub = Hub(epoch: UInt64(max(1, Clock.realtime))) { CBORCoding().join($0) }
         stopping = try Stopping { [unowned self] in asked($0) }
         for manifest in manifests {
@@ -69,8 +73,8 @@ final class House {
         }
         KernelLog.open(in: options.logDirectory, name: Manifest.kernelName)
         endLeftovers()
-        let specs = found.filter { $0.manifest.role == .device }.map {
-            options.spec(of: $0.manifest, executable: $0.executable)
+        let specs = found.filter { $0.manifest.role == .device }.flatMap {
+            options.specs(of: $0.manifest, executable: $0.executable)
         }
         for spec in specs { reports[spec.name] = StartReport(executable: spec.executable) }
         supervisor = ProcessSupervisor(
@@ -104,7 +108,7 @@ final class House {
 
     private func giveUp(after limit: Double) {
         guard !hasSaidReady, !stopping.isStopping else { return }
-        let late = manifests.compactMap { statuses[$0.name] }.filter {
+        let late = seats.compactMap { statuses[$0] }.filter {
             progress.waits(for: $0.name, in: $0.state)
         }
         let names = late.map { status in
@@ -151,6 +155,9 @@ final class House {
     func isHeld(_ device: String, _ incarnation: Int) -> Bool {
         supervisor.isHeld(device, incarnation: incarnation)
     }
+
+    /// The device of a seat.
+    func slot(of seat: String) -> DeviceSlot? { hub.devices[SeatName.device(of: seat)] }
 
     func cable(of device: String, _ incarnation: Int) -> Plug? {
         cables[device]?.first { $0.incarnation == incarnation }
@@ -207,7 +214,7 @@ final class House {
     // MARK: - What is shown
 
     func show() {
-        let rows = manifests.compactMap { statuses[$0.name] }.map { status in
+        let rows = seats.compactMap { statuses[$0] }.map { status in
             row(of: status, build: cable(of: status.name, status.incarnation)?.driver.build)
         }
         hub.set(region: "Kernel.Devices", .array(rows))
@@ -216,9 +223,7 @@ final class House {
     func announce(_ status: DeviceStatus) {
         guard !hasSaidReady, !stopping.isStopping else { return }
         progress.note(status.name, status.state)
-        let isWaiting = manifests.contains {
-            progress.waits(for: $0.name, in: statuses[$0.name]?.state)
-        }
+        let isWaiting = seats.contains { progress.waits(for: $0, in: statuses[$0]?.state) }
         if !isWaiting {
             hasSaidReady = true
             startClock = nil

@@ -7,7 +7,8 @@ extension Manifest {
     /// What the hub takes from it.
     var declaration: DeviceDeclaration {
         DeviceDeclaration(
-            name: name, pure: pure, provides: provides, calls: calls, reads: reads, writes: writes)
+            name: name, pure: pure, provides: provides, calls: calls, reads: reads, writes: writes,
+            instances: instances)
     }
 
     /// Seconds from the start of a process to its readiness.
@@ -19,10 +20,10 @@ extension Manifest {
             + PolicyNumbers.reap
     }
 
-    /// What the supervisor takes from it.
-    func spec(executable: String, environment: [String]) -> DeviceSpec {
+    /// What the supervisor takes from it for one of its seats.
+    func spec(of seat: String, executable: String, environment: [String]) -> DeviceSpec {
         DeviceSpec(
-            name: name, executable: executable, arguments: arguments, environment: environment,
+            name: seat, executable: executable, arguments: arguments, environment: environment,
             restart: restart == .transient ? .transient : .permanent, startLimit: startLimit,
             drain: drainSeconds ?? PolicyNumbers.drain, term: termSeconds ?? PolicyNumbers.term,
             limits: DeviceSpec.Limits(

@@ -35,7 +35,11 @@ extension House {
         }
         operate("Kernel.Device.start", "Starts a device that does not run.") {
             [unowned self] device, _ in
-            if let slot = hub.devices[device] { hub.expect(slot) }
+            for seat in seats(meant: device) {
+                if let slot = slot(of: seat) {
+                    hub.expect(slot, seat: SeatName.number(of: seat))
+                }
+            }
             supervisor.start(device)
         }
         hub.declare(builtin: "Kernel.shutdown", summary: "Ends the kernel and every device.") {
@@ -110,13 +114,14 @@ extension House {
                     throw KernelError(
                         .malformed, "\(name) takes {\"device\": NAME}", outcome: .none)
                 }
-                guard hub.devices[device] != nil else {
-                    let names = hub.devices.keys.sorted().joined(separator: ", ")
+                guard !seats(meant: device).isEmpty else {
+                    let names = seats.sorted().joined(separator: ", ")
                     throw KernelError(
                         .unbound, "there is no device \(device); there are \(names)",
                         outcome: .none)
                 }
-                let limits = patience(with: device)
+                let swaps = name.hasSuffix(".swap") || payload["swap"]?.bool == true
+                let limits = patience(with: device, swaps: swaps)
                 try act(device, payload)
                 return limits
             }
@@ -133,16 +138,23 @@ extension House {
         }
     }
 
+    /// The seats of a word: one, or all of a device.
+    private func seats(meant word: String) -> [String] {
+        seats.filter { SeatName.means(word, $0) }
+    }
+
     /// What the operator is answered: how long, in seconds, the start and the end of a process may
-    /// take, so that who waits for them knows when to give up.
-    private func patience(with device: String) -> [UInt8] {
+    /// take, so that who waits for them knows when to give up. Swaps go from seat to seat.
+    private func patience(with word: String, swaps: Bool) -> [UInt8] {
+        let device = SeatName.device(of: word)
         guard let manifest = manifests.first(where: { $0.name == device }) else {
             return CBORCoding().void
         }
+        let turns = swaps ? Double(seats(meant: word).count) : 1
         let writer = CBORWriter()
         writer.value(
             .map([
-                "startSeconds": .double(manifest.startLimit),
+                "startSeconds": .double(manifest.startLimit * turns),
                 "stopSeconds": .double(manifest.stopLimit),
             ]))
         return writer.bytes

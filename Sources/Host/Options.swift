@@ -52,13 +52,16 @@ struct Options {
     var dataDirectory: String { folders.data }
     var logDirectory: String { folders.logs }
 
-    /// How a device is started.
-    func spec(of manifest: Manifest, executable: String) -> DeviceSpec {
-        manifest.spec(executable: executable, environment: environment(of: manifest))
+    /// How each seat of a device is started.
+    func specs(of manifest: Manifest, executable: String) -> [DeviceSpec] {
+        manifest.seats.map { seat in
+            manifest.spec(
+                of: seat, executable: executable, environment: environment(of: manifest, seat))
+        }
     }
 
-    /// The whole environment of a device.
-    private func environment(of manifest: Manifest) -> [String] {
+    /// The whole environment of a process of a device.
+    private func environment(of manifest: Manifest, _ seat: String) -> [String] {
         var map: [String: String] = [:]
         for key in ["PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "USER", "XDG_RUNTIME_DIR"] {
             if let value = Self.environment(key) { map[key] = value }
@@ -70,7 +73,7 @@ struct Options {
         map.merge(manifest.environment) { $1 }
         // Last, for what descends from a device is known by them.
         map["CONCENTRIC_NAME"] = name
-        map["CONCENTRIC_DEVICE"] = manifest.name
+        map["CONCENTRIC_DEVICE"] = seat
         map["CONCENTRIC_DATA"] = dataDirectory
         return map.map { "\($0)=\($1)" }.sorted()
     }

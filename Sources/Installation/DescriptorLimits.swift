@@ -5,7 +5,9 @@ package enum DescriptorLimits {
     package static let process = 5
     /// Processes of one device at a time: the one that serves, its successor, and the hub's cells.
     package static let processes = 6
-    /// The log file of one device, and the next one while it is rotated.
+    /// Processes of each further seat of a device: the one that serves and its successor.
+    package static let seat = 2
+    /// The log file of one seat, and the next one while it is rotated.
     package static let log = 2
     /// A launch on top of what it leaves: the ends that the child gets, twice.
     package static let launch = 16
@@ -13,13 +15,18 @@ package enum DescriptorLimits {
     package static let kernel = 32
 
     /// The descriptors that are not for clients.
-    package static func reserve(devices: Int) -> Int {
-        kernel + launch + devices * (process * processes + log)
+    ///
+    /// - Parameter seats: those of all devices.
+    package static func reserve(devices: Int, seats: Int) -> Int {
+        kernel + launch + devices * process * processes + (seats - devices) * process * seat
+            + seats * log
     }
 
     /// A kernel with room for fewer clients does not start.
     package static let clients = 16
 
     /// Without as many a kernel does not start.
-    package static func need(devices: Int) -> Int { reserve(devices: devices) + clients }
+    package static func need(devices: Int, seats: Int) -> Int {
+        reserve(devices: devices, seats: seats) + clients
+    }
 }

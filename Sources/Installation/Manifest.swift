@@ -53,6 +53,8 @@ package struct Manifest: Sendable {
     package var regions: [(name: String, initial: Value)] = []
     package var restart = Restart.permanent
     package var limits = Limits()
+    /// Processes that serve beside each other.
+    package var instances = 1
     /// Whether it stands behind the wall that makes it a function of its input.
     package var pure = false
     package var startSeconds: Double?
@@ -107,11 +109,17 @@ package struct Manifest: Sendable {
             throw ManifestError(
                 file: file, what: "follows: unsupported, channels are not there yet")
         }
-        guard (map["instances"]?.int ?? 1) == 1 else {
-            throw ManifestError(
-                file: file, what: "instances: unsupported, a device has one process yet")
-        }
+        instances = try reader.instances(map["instances"], role)
     }
+
+    /// The names of its processes that serve beside each other.
+    package var seats: [String] { SeatName.all(of: name, instances) }
+}
+
+/// More than this a manifest cannot ask for.
+package enum MostLimits {
+    /// Processes of one device that serve beside each other.
+    package static let instances: Int64 = 64
 }
 
 /// Less than this a manifest cannot give its processes: none would come as far as its hello.

@@ -14,7 +14,7 @@ struct ManifestReader {
 
     /// Refuses members that no build knows, because a misspelt one would silently do nothing.
     func only(
-        _ known: Set<String>, in map: [String: Value], of what: String
+        _ known: Set<String>, in map: Value.Members, of what: String
     ) throws(ManifestError) {
         let unknown = map.keys.filter { !known.contains($0) }.sorted()
         guard unknown.isEmpty else {
@@ -131,6 +131,19 @@ struct ManifestReader {
             map["descriptors"], "limits/descriptors", least: LeastLimits.descriptors)
         limits.core = try count(map["core"], "limits/core")
         return limits
+    }
+
+    func instances(_ value: Value?, _ role: Manifest.Role) throws(ManifestError) -> Int {
+        guard let value else { return 1 }
+        guard let number = value.int, number >= 1, number <= MostLimits.instances else {
+            throw wrong("instances", "a whole number from 1 to \(MostLimits.instances)", value)
+        }
+        guard role == .device || number == 1 else {
+            throw ManifestError(
+                file: file, what: "instances: a \(role.rawValue) is started by the user, one by one"
+            )
+        }
+        return Int(number)
     }
 
     /// - Parameter least: with less no process can work.

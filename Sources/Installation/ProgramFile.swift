@@ -23,6 +23,26 @@ package struct ProgramFile: Sendable {
         kind = Self.kind(of: SystemFile.bytes(path, limit: 64 << 10) ?? [])
     }
 
+    /// A number that is another one when one of the files is another or has been written anew, as a
+    /// build does. FNV-1a of what the system says of them.
+    ///
+    /// - Parameter words: a program and its arguments; what is no path of a file does not count.
+    package static func identity(of words: [String]) -> UInt64 {
+        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+        for word in words where word.utf8.contains(UInt8(ascii: "/")) {
+            var status = stat()
+            guard stat(word, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { continue }
+            let parts = [
+                UInt64(status.st_dev), UInt64(status.st_ino),
+                UInt64(bitPattern: Int64(status.st_size)),
+                UInt64(bitPattern: Int64(status.st_mtim.tv_sec)),
+                UInt64(bitPattern: Int64(status.st_mtim.tv_nsec)),
+            ]
+            for part in parts { hash = (hash ^ part) &* 0x100_0000_01B3 }
+        }
+        return hash
+    }
+
     /// The machine that this process runs on, as ELF numbers it.
     package static let ownMachine: UInt16? = {
         guard case .program(let machine, _) = ProgramFile("/proc/self/exe").kind else {

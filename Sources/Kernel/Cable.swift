@@ -85,7 +85,8 @@ package enum Answer {
     case conflict
 }
 
-/// What happens in the world outside of the cables.
+/// What happens in the world outside of the cables. With an incarnation goes the name of a seat:
+/// `compute`, or `compute/2` of a device with several.
 package protocol HubObserver: AnyObject {
     /// A visit returned to a device of which some visit had been charged with a death.
     func returned(device: String, incarnation: Int, symbol: String, digest: UInt64)
@@ -95,12 +96,15 @@ package protocol HubObserver: AnyObject {
     func cellWanted(device: String)
     /// The visit of a cell has ended, or there is none for it: the cell may go.
     func cellEmptied(device: String, incarnation: Int)
-    /// The last flow that had begun under the process which served before has ended.
+    /// A process whose seat another one has taken has nothing left to finish.
     func elderEmptied(device: String, incarnation: Int)
+    /// A process serves only flows that have begun, for its device has another build now.
+    func outdated(device: String, incarnation: Int)
     /// A peer is about to be sent one of the kernel's own regions.
     func followed(region: String)
 }
 
 extension HubObserver {
     package func followed(region: String) {}
+    package func outdated(device: String, incarnation: Int) {}
 }

@@ -75,14 +75,16 @@ extension Hub {
     /// A process holds a visit no more.
     func remove(_ number: UInt64, from peer: Peer) {
         peer.visits.remove(number)
-        if peer.isBusy, peer.visits.count == 0 { leave(peer) }
+        guard peer.visits.count == 0 else { return }
+        if peer.isBusy { leave(peer) }
+        if peer.leavesEmpty { tellEmptied(peer) }
     }
 
     /// It is to end; until it has, it takes the place of another one.
     private func leave(_ cell: Peer) {
         cell.isBusy = false
-        guard let device = cell.device, !cell.away else { return }
-        observer?.cellEmptied(device: device.name, incarnation: cell.incarnation)
+        guard !cell.away else { return }
+        observer?.cellEmptied(device: cell.name, incarnation: cell.incarnation)
     }
 
     /// Its process is dead.

@@ -43,12 +43,12 @@ package final class Hub {
     var lanes: [String: Lane] = [:]
     /// The live flows in the order of their numbers.
     var first: Flow?
-    unowned(unsafe) var newest: Flow?
+    var newest: Flow?
     package internal(set) var liveFlows = 0
     var numbers: UInt64 = 0
     /// Flows that have begun and that nobody above has asked for.
     var beginnings: UInt64 = 0
-    /// Devices of which two processes serve.
+    /// Devices of which an older generation finishes its flows.
     var elders = 0
     var errors: [Value] = []
     /// Asked at the end of each visit and flow: all that a trace costs while it is off.
@@ -234,17 +234,16 @@ package final class Hub {
         return Peer.Announced(symbol: slot, binding: binding, route: route)
     }
 
-    /// Flows that begin from now on run as this process has announced.
-    private func adopt(_ peer: Peer) {
-        for announced in peer.announced {
+    /// Flows that begin from now on run as was announced.
+    func adopt(_ all: [Peer.Announced]) {
+        for announced in all {
             announced.symbol.traits = announced.binding.traits
             announced.symbol.takes = announced.binding.takes
             announced.symbol.gives = announced.binding.gives
             announced.symbol.route = announced.route
             announced.symbol.known = true
         }
-        let announced = peer.announced.map(\.binding)
-        peer.announced = []
+        let announced = all.map(\.binding)
         // A restart announces what is known already, and is not held up by it.
         let known = Dictionary(bindings.map { ($0.name, $0) }) { $1 }
         guard announced.contains(where: { known[$0.name] != $0 }) else { return }
@@ -318,10 +317,11 @@ package final class Hub {
     package func ready(_ peer: Peer) {
         guard let device = peer.device else { return }
         if peer.isCell { return cellReady(peer, device) }
-        adopt(peer)
-        if let old = device.peer, !old.away, old !== peer { retire(old, device) }
-        device.peer = peer
-        device.refused = nil
+        let announced = peer.announced
+        peer.announced = []
+        adopt(announced)
+        enter(peer, device, announced)
+        expect(device, seat: peer.seat)
         deliver(device)
     }
 }

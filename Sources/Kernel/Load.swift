@@ -12,6 +12,12 @@ extension Hub {
         devices.values.reduce(0) { $0 + $1.waiting.count + $1.apart.count }
     }
 
+    /// The visits that each process holds which serves, by the name of its seat.
+    package var heldVisits: [(seat: String, count: Int)] {
+        devices.values.flatMap { $0.serving.peers }
+            .map { ($0.name, $0.visits.count) }.sorted { $0.0 < $1.0 }
+    }
+
     /// Processes that take one visit each: those that have it and those that are coming.
     package var liveCells: Int {
         devices.values.reduce(0) { $0 + $1.cellsBusy + $1.cellsComing }

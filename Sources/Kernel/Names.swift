@@ -47,12 +47,15 @@ package final class DeviceSlot {
     let reads: Set<String>
     let writes: Set<String>
     let calls: [String]?
-    /// The process that serves.
-    package internal(set) var peer: Peer?
-    /// The process that served before, for the flows that began under it; their number.
-    package internal(set) var elder: Peer?
-    var elderLast: UInt64 = 0
-    var elderFlows = 0
+    /// How many processes of it serve beside each other: its seats.
+    package let seats: Int
+    /// The processes that serve; what was announced last stands while there is none.
+    var serving = Generation()
+    /// Those that served before, for the flows that began under them, the oldest first. Each has a
+    /// process.
+    var elders: [Generation] = []
+    /// The process to which every visit goes; nil if there is none, or if `home` must choose.
+    var sole: Peer?
     /// The visits that wait for a process.
     var waiting: [Flow] = []
     var waitingBytes = 0
@@ -62,6 +65,8 @@ package final class DeviceSlot {
     var cellsBusy = 0
     /// Why no process will come by itself: `failed`, `stopped` or `done`.
     package internal(set) var refused: String?
+    /// The same of each seat; the device is refused when all of them are.
+    var refusals: [Int: String] = [:]
     /// Whether a death was charged to a visit since the charges were last forgiven.
     package var charged = false
 
@@ -71,6 +76,7 @@ package final class DeviceSlot {
         reads = Set(manifest.reads).union(manifest.writes)
         writes = Set(manifest.writes)
         calls = manifest.calls
+        seats = max(1, manifest.instances)
     }
 
     /// Whether the manifest lets it call a symbol: by name, or by a prefix that ends in `*`.
@@ -91,11 +97,14 @@ package struct DeviceDeclaration: Sendable {
     package var calls: [String]?
     package var reads: [String]
     package var writes: [String]
+    /// Processes that serve beside each other.
+    package var instances: Int
 
     package init(
         name: String, pure: Bool, provides: [String], calls: [String]?, reads: [String],
-        writes: [String]
+        writes: [String], instances: Int = 1
     ) {
+        self.instances = instances
         self.name = name
         self.pure = pure
         self.provides = provides
@@ -123,8 +132,15 @@ final class Route {
     let last: SymbolSlot?
     /// The shape of what it gives.
     let gives: String
+    /// Whether the output of its only stage is its own.
+    let isOnePipe: Bool
 
     init(_ stages: [Stage], last: SymbolSlot?, gives: String = "") {
+        if stages.count == 1, last == nil, case .pipe = stages[0] {
+            isOnePipe = true
+        } else {
+            isOnePipe = false
+        }
         self.gives = gives
         self.stages = stages
         self.last = last

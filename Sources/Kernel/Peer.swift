@@ -3,14 +3,22 @@ package final class Peer {
     package let cable: any Cable
     /// The device whose process this is; nil for a client.
     package let device: DeviceSlot?
-    /// Which process of the device; 0 for a client.
+    /// Which of the processes that serve beside each other, from 1; 0 if there is but one.
+    package let seat: Int
+    /// Stands for the program that it runs: processes with other numbers are of another build.
+    package let program: UInt64
+    /// Which process of the seat; 0 for a client.
     package let incarnation: Int
     /// It takes one visit, beside the process that serves.
     package let isCell: Bool
-    /// For people: the device's name, or what the client calls itself.
+    /// For people and the supervisor: the name of its seat, or what the client calls itself.
     package let name: String
     /// A cell that has its visit.
     var isBusy = false
+    /// Another process has its seat: it ends when nothing that it has to finish is left.
+    var isLeaving = false
+    /// That is when it holds no visit.
+    var leavesEmpty = false
     /// A cell that counts among those of its device until it is dead.
     var wasReady = false
     /// Open calls of this peer, and their bytes.
@@ -39,14 +47,19 @@ package final class Peer {
         let route: Route
     }
 
+    /// - Parameter name: what a client calls itself; of a device's process, the name of its seat
+    ///   counts.
     package init(
-        cable: any Cable, device: DeviceSlot?, incarnation: Int, isCell: Bool = false, name: String
+        cable: any Cable, device: DeviceSlot?, incarnation: Int, isCell: Bool = false,
+        name: String, seat: Int = 0, program: UInt64 = 0
     ) {
         self.cable = cable
         self.device = device
         self.incarnation = incarnation
         self.isCell = isCell
-        self.name = name
+        self.seat = seat
+        self.program = program
+        self.name = device.map { seat > 0 ? "\($0.name)/\(seat)" : $0.name } ?? name
     }
 
     func place(of symbol: SymbolSlot) -> Int? {

@@ -111,8 +111,13 @@ extension Hub {
         }
     }
 
-    /// A device does not come back by itself: who waits for it is told now.
-    package func refuse(_ device: DeviceSlot, _ status: String) {
+    /// A device does not come back by itself: who waits for it is told now, unless it has another
+    /// seat that serves or is to serve.
+    package func refuse(_ device: DeviceSlot, seat: Int = 0, _ status: String) {
+        device.refusals[seat] = status
+        guard device.refusals.count >= device.seats else { return recall(device) }
+        // Of several, the word that asks for an operator says most.
+        let status = device.refusals.values.contains("failed") ? "failed" : status
         device.refused = status
         device.cellsComing = 0
         for flow in device.waiting + device.apart where flow.waiting === device {
@@ -126,7 +131,8 @@ extension Hub {
     }
 
     /// A stopped device is to start: requests wait for it again.
-    package func expect(_ device: DeviceSlot) {
+    package func expect(_ device: DeviceSlot, seat: Int = 0) {
+        device.refusals[seat] = nil
         device.refused = nil
     }
 

@@ -17,7 +17,9 @@ extension Hub {
             }
             return finish(flow, .failure(unavailable(symbol, refused)))
         }
-        if let peer = home(of: flow, device), device.waiting.isEmpty, flow.route != nil {
+        if flow.route != nil, device.waiting.isEmpty || !device.serves,
+            let peer = home(of: flow, device)
+        {
             return give(flow, symbol, peer)
         }
         guard hasRoom(device, flow) else { return finish(flow, .failure(crowded(symbol, device))) }
@@ -37,10 +39,12 @@ extension Hub {
         flow.waiting = nil
     }
 
-    /// Gives what waits to the process that serves.
+    /// Gives what waits to the processes that serve.
     func deliver(_ device: DeviceSlot) {
-        while let flow = device.waiting.first, let peer = home(of: flow, device) {
-            device.waiting.removeFirst()
+        while let index = device.firstDeliverable {
+            let flow = device.waiting[index]
+            guard let peer = home(of: flow, device) else { return }
+            device.waiting.remove(at: index)
             device.waitingBytes -= flow.value.count
             flow.waiting = nil
             if flow.route == nil {
@@ -82,7 +86,7 @@ extension Hub {
                 .unbound, "\(symbol.name): \(peer.name) now announces another pipe")
             return flow.last ? lose(finallyOf: flow, error.message) : finish(flow, .failure(error))
         }
-        let size = (flow.record?.reads ?? []).reduce(flow.value.count) { $0 + $1.value.weight() }
+        let size = flow.value.count + (flow.record?.weightOfReads ?? 0)
         guard size + (flow.path?.utf8.count ?? 0) <= limits.visitBytes else {
             let error = KernelError(
                 .tooLarge,
@@ -122,7 +126,7 @@ extension Hub {
         }
         if let device = visit.symbol.device, device.charged {
             observer?.returned(
-                device: device.name, incarnation: peer.incarnation, symbol: visit.symbol.name,
+                device: peer.name, incarnation: peer.incarnation, symbol: visit.symbol.name,
                 digest: Digest.of(flow.value))
         }
         touch(flow, visit)
@@ -134,11 +138,25 @@ extension Hub {
             report(visit.symbol.name, error, flow: flow.number)
             return end(flow)
         }
+        if case .next(let value) = verb, endsPlainly(flow) {
+            flow.ending = .success(value)
+            return end(flow)
+        }
         if flow.ending == nil {
             flow.reply = verb
             cancelChildren(flow, "its stage answered without waiting for it")
         }
         close(flow)
+    }
+
+    /// Whether the value of its stage is the end of the flow, with nothing to do before it is told:
+    /// most calls are of this kind, and are not led through all that others may need.
+    @inline(__always)
+    private func endsPlainly(_ flow: Flow) -> Bool {
+        guard !tracing, flow.record == nil, flow.ending == nil, flow.children.isEmpty,
+            flow.position == 0, let route = flow.route
+        else { return false }
+        return route.isOnePipe
     }
 
     /// Notes that the visit may have changed something outside of the kernel.
@@ -167,8 +185,7 @@ extension Hub {
     /// The cable has ended: nothing new is delivered. Replays wait until the death is confirmed.
     package func away(_ peer: Peer) {
         peer.away = true
-        if peer.device?.peer === peer { peer.device?.peer = nil }
-        if let device = peer.device, device.elder === peer { forgetElder(device) }
+        if let device = peer.device { forget(peer, device) }
     }
 
     /// The process is gone for certain, and its cable was read dry.

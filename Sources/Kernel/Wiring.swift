@@ -67,6 +67,7 @@ extension SymbolSlot {
         if builtin != nil { kind = "kernel" } else if isPipe { kind = "pipe" }
         return .map([
             "name": .text(name), "device": device.map { .text($0.name) } ?? .null,
+            "instances": device.map { .int(Int64($0.seats)) } ?? .null,
             "kind": known ? .text(kind) : .null, "summary": .text(traits.summary),
             "replay": builtin == nil ? .text(replay.rawValue) : .null,
             "takes": .text(takes), "gives": .text(gives),

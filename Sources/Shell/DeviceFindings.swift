@@ -55,6 +55,8 @@ struct DeviceFindings {
 
     private static func program(of found: ManifestSearch.Found) -> Finding {
         let name = found.manifest.name
+        let instances = found.manifest.instances
+        let times = instances == 1 ? "" : "\(instances) processes of "
         let program = ProgramFile(found.executable)
         if let problem = program.problem {
             return .fail(.devices, "\(name): \(problem.what)", problem.advice)
@@ -65,7 +67,7 @@ struct DeviceFindings {
                 "run ldd \(program.path)")
         }
         return .check(
-            missing.isEmpty, ok: .ok(.devices, "\(name): \(program.path)"),
+            missing.isEmpty, ok: .ok(.devices, "\(name): \(times)\(program.path)"),
             otherwise: .fail(
                 .devices, "\(name): \(program.path) wants \(missing.joined(separator: ", "))",
                 "install what is missing, or link it statically"))

@@ -26,13 +26,11 @@ enum Doctor {
         let folders = InstanceFolders(name: arguments.name, given: data)
         let devices = DeviceFindings(
             given: arguments.option("--devices") ?? host["devices"]?.text)
+        let started = devices.manifests.map(\.manifest).filter { $0.role == .device }
         var findings = EnvironmentFindings.all()
-        findings += SystemFindings.all(
-            name: arguments.name,
-            devices: devices.manifests.count { $0.manifest.role == .device })
+        findings += SystemFindings.all(name: arguments.name, devices: started)
         findings += PathFindings.all(
-            name: arguments.name, folders: folders,
-            devices: devices.manifests.map(\.manifest).filter { $0.role == .device }.map(\.name))
+            name: arguments.name, folders: folders, devices: started.flatMap(\.seats))
         findings += devices.all()
         findings += GrantFindings.all(devices.manifests)
         findings += VersionFindings.all(answer)

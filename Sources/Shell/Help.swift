@@ -73,7 +73,8 @@ enum Help {
 
             \(lines.joined(separator: "\n"))
 
-            Every verb takes --name (the instance; $CONCENTRIC_NAME, or main) and --help.
+            Every verb takes --name (the instance; $CONCENTRIC_NAME, or main) and --help. DEVICE is
+            a device, or one of several processes of it, such as compute/2.
             """
     }
 

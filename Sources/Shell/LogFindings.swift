@@ -22,7 +22,7 @@ enum LogFindings {
                     "chmod u+rwx \(folder)")
             ]
         }
-        let bad = names.compactMap { file("\(folder)/\($0).log") }
+        let bad = names.compactMap { file("\(folder)/\(SeatName.file(of: $0)).log") }
         return bad.isEmpty ? [.ok(.paths, "logs are kept in \(folder)")] : bad
     }
 

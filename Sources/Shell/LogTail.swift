@@ -1,4 +1,5 @@
 import Glibc
+import Installation
 
 /// The log of one device as it is read: its file, the one that was put aside, and what follows.
 ///
@@ -31,7 +32,7 @@ final class LogTail {
 
     init(device: String, folder: String) {
         self.device = device
-        path = "\(folder)/\(device).log"
+        path = "\(folder)/\(SeatName.file(of: device)).log"
     }
 
     deinit {

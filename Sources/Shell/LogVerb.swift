@@ -4,11 +4,11 @@ import Installation
 
 /// The log files of a folder.
 enum LogFolder {
-    /// The devices that have a log, the kernel among them.
+    /// The devices that have a log, the kernel among them; of one with several processes, each.
     static func devices(in folder: String) -> [String] {
         let names = FolderEntries.names(in: folder).compactMap { name -> String? in
             for end in [".log", ".log.1"] where name.hasSuffix(end) {
-                return String(name.dropLast(end.count))
+                return SeatName.name(ofFile: String(name.dropLast(end.count)))
             }
             return nil
         }
@@ -35,7 +35,7 @@ enum LogVerb {
             lines = number
         }
         let source = await source(arguments)
-        if let device, !source.devices.contains(device) {
+        if let device, !source.devices.contains(where: { SeatName.means(device, $0) }) {
             throw KernelError(
                 .unbound,
                 "there is no device \(device); there are \(source.devices.joined(separator: ", "))",
@@ -48,7 +48,7 @@ enum LogVerb {
                 "there is no log in \(source.folder): nothing has run with this data; say --name "
                     + "or --data", outcome: .none)
         }
-        let wants = { (name: String) in device == nil || name == device }
+        let wants = { (name: String) in device.map { SeatName.means($0, name) } ?? true }
         let tails = present.filter(wants).map { LogTail(device: $0, folder: source.folder) }
         var entries = tails.map { $0.readAll() }
         if !follows { entries += tails.map { $0.finish() } }
@@ -107,7 +107,7 @@ enum LogVerb {
             given: devices, environment: InstanceFolders.variable("CONCENTRIC_DEVICES"),
             executable: InstanceFolders.program)
         for case .success(let found) in search?.scan() ?? [] where found.manifest.role == .device {
-            names.insert(found.manifest.name)
+            names.formUnion(found.manifest.seats)
         }
         return Source(folder: folder, devices: names.sorted())
     }

@@ -1,6 +1,8 @@
 import DeviceKit
+import Installation
 
-/// `kill`, `restart`, `start` and `stop`. But for `kill` they wait until it is so.
+/// `kill`, `restart`, `start` and `stop`, of one process of a device or of all that serve beside
+/// each other. But for `kill` they wait until it is so.
 @LoopActor
 struct Operating {
     private let kernel: Kernel
@@ -21,25 +23,32 @@ struct Operating {
             if arguments.isJSON { Output.line(Value.map(["device": .text(words[0])]).json()) }
             return
         }
-        let row = try await operating.perform(payload)
+        let rows = try await operating.perform(payload)
         guard arguments.isJSON else { return }
-        Output.line(
-            Value.map([
-                "device": .text(words[0]), "state": row["state"] ?? .null,
-                "pid": row["pid"] ?? .null, "incarnation": row["incarnation"] ?? .null,
-            ]).json())
+        for row in rows {
+            Output.line(
+                Value.map([
+                    "device": row["name"] ?? .null, "state": row["state"] ?? .null,
+                    "pid": row["pid"] ?? .null, "incarnation": row["incarnation"] ?? .null,
+                ]).json())
+        }
     }
 
     private func ask(_ payload: [String: Value]) async throws -> Value {
         try await kernel.call("Kernel.Device.\(verb)", .map(payload))
     }
 
-    private var row: Value? {
-        kernel.value(of: "Kernel.Devices")?.value.array?.first { $0["name"]?.text == device }
+    /// The rows of `Kernel.Devices` that are meant.
+    private var rows: [Value] {
+        (kernel.value(of: "Kernel.Devices")?.value.array ?? []).filter { row in
+            row["name"]?.text.map { SeatName.means(device, $0) } ?? false
+        }
     }
 
-    /// - Returns: the device's row of `Kernel.Devices` once it is as wanted.
-    private func perform(_ payload: [String: Value]) async throws -> Value {
+    private static func name(of row: Value) -> String { row["name"]?.text ?? "?" }
+
+    /// - Returns: the rows once they are as wanted.
+    private func perform(_ payload: [String: Value]) async throws -> [Value] {
         let changes = Changes()
         var lost: KernelError?
         kernel.onEnd = { error in
@@ -47,28 +56,37 @@ struct Operating {
             changes.tell()
         }
         try await kernel.follow("Kernel.Devices") { _ in changes.tell() }
-        let before = row?["incarnation"]?.int ?? 0
+        let before = Dictionary(
+            rows.map { (Self.name(of: $0), $0["incarnation"]?.int ?? 0) }
+        ) { $1 }
         // The answer comes after the change that it made, so an older state is not taken for it.
         let limits = try await ask(payload)
         let seconds = patience(limits)
         let deadline = EventLoop.shared.now + UInt64(seconds * 1e9)
-        let found = try await changes.first(by: deadline) { () throws -> Value? in
+        let found = try await changes.first(by: deadline) { () throws -> [Value]? in
             if let lost { throw lost }
-            guard let row else { return nil }
-            switch judge(row, before: before) {
-            case .wanted: return row
-            case .pending: return nil
-            case .hopeless: throw failure("is \(row["state"]?.text ?? "?")")
-            case .kept:
-                throw KernelError(
-                    .unavailable,
-                    "\(device): \(row["reason"]?.text ?? ""); the process that "
-                        + "served goes on: see `concentric log \(device)`", outcome: .none)
-            }
+            let rows = rows
+            let pending = try rows.filter { try isWanted($0, before) == false }
+            return rows.isEmpty || !pending.isEmpty ? nil : rows
         }
         if let found { return found }
-        let state = row?["state"]?.text ?? "gone"
-        throw failure("is still \(state) after \(Int(seconds.rounded())) s")
+        let late = rows.first { (try? isWanted($0, before)) != true }
+        let state = late?["state"]?.text ?? "gone"
+        throw failure(late, "is still \(state) after \(Int(seconds.rounded())) s")
+    }
+
+    private func isWanted(_ row: Value, _ before: [String: Int64]) throws -> Bool {
+        let name = Self.name(of: row)
+        switch judge(row, before: before[name] ?? 0) {
+        case .wanted: return true
+        case .pending: return false
+        case .hopeless: throw failure(row, "is \(row["state"]?.text ?? "?")")
+        case .kept:
+            throw KernelError(
+                .unavailable,
+                "\(name): \(row["reason"]?.text ?? ""); the process that "
+                    + "served goes on: see `concentric log \(name)`", outcome: .none)
+        }
     }
 
     private enum Judgement {
@@ -102,7 +120,8 @@ struct Operating {
     }
 
     /// Why it is not so, in the words of whoever knows most.
-    private func failure(_ what: String) -> KernelError {
+    private func failure(_ row: Value?, _ what: String) -> KernelError {
+        let device = row.map(Self.name) ?? device
         let reason = row?["reason"]?.text ?? ""
         let why = reason.isEmpty ? row?["lastExit"]?.text ?? "" : reason
         return KernelError(

@@ -68,8 +68,8 @@ enum EnvironmentFindings {
 
 /// What the system offers, and how much of it.
 enum SystemFindings {
-    /// - Parameter devices: how many a kernel would start.
-    static func all(name: String, devices: Int) -> [Finding] {
+    /// - Parameter devices: those that a kernel would start.
+    static func all(name: String, devices: [Manifest]) -> [Finding] {
         system + [descriptors(devices), processes, core, socketBuffer, pathLength(name)]
     }
 
@@ -128,13 +128,16 @@ enum SystemFindings {
         number >= UInt64(Int64.max) ? "unlimited" : String(number)
     }
 
-    private static func descriptors(_ devices: Int) -> Finding {
+    private static func descriptors(_ devices: [Manifest]) -> Finding {
         let limit = limit(RLIMIT_NOFILE)
         let what = "open files: \(text(limit.soft)), at most \(text(limit.hard))"
-        let need = UInt64(DescriptorLimits.need(devices: devices))
+        let seats = devices.reduce(0) { $0 + $1.instances }
+        let need = UInt64(DescriptorLimits.need(devices: devices.count, seats: seats))
         guard limit.hard >= need else {
             return .fail(
-                .limits, "\(what); a kernel with \(devices) devices needs \(need)",
+                .limits,
+                "\(what); a kernel with \(devices.count) devices and \(seats) "
+                    + "processes of them needs \(need)",
                 "raise it: `ulimit -Hn \(need)` or more")
         }
         return .check(

@@ -77,7 +77,9 @@ struct Description {
             lines.append("  \(name) \(shape)")
         }
         let device = row["device"]?.isNull == false ? cell("device") : "the kernel itself"
-        lines.append("  answered by \(device)")
+        let instances = row["instances"]?.int ?? 1
+        let each = ", by the least loaded of its \(instances) processes"
+        lines.append("  answered by \(device)\(instances > 1 ? each : "")")
         switch row["kind"]?.text {
         case nil: lines.append("  not announced yet: the device has not been ready")
         case "kernel": break

@@ -1,3 +1,5 @@
+internal import Installation
+
 /// How a device is started and kept; what its manifest says, with every path resolved.
 package struct DeviceSpec: Sendable, Equatable {
     /// Limits that the system holds the process to; nil leaves what the kernel was started with.
@@ -22,6 +24,7 @@ package struct DeviceSpec: Sendable, Equatable {
         }
     }
 
+    /// Of the seat: `compute`, or `compute/2` of a device with several.
     package var name: String
     /// A path; it is not searched for.
     package var executable: String
@@ -58,7 +61,8 @@ package struct DeviceSpec: Sendable, Equatable {
 
     var profile: DeviceProfile {
         DeviceProfile(
-            name: name, restart: restart, startLimit: startLimit, drain: drain, term: term)
+            name: name, device: SeatName.device(of: name), restart: restart, startLimit: startLimit,
+            drain: drain, term: term)
     }
 }
 

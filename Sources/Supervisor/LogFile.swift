@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Installation
 package import UnixSocket
 
 /// The file of a log: bounded, put aside when it is full, and made again when somebody removed it.
@@ -35,7 +36,7 @@ package final class LogFile {
         self.folder = folder
         self.tell = tell
         self.opened = opened
-        path = "\(folder)/\(String(name.map { $0 == "/" ? "_" : $0 })).log"
+        path = "\(folder)/\(SeatName.file(of: name)).log"
         openFile()
     }
 

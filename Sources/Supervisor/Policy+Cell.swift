@@ -51,7 +51,7 @@ extension PolicyDevice {
             }
         }
         guard payer == .visit else { return }
-        if dead.count >= PolicyNumbers.distinct {
+        if ledger.dead.count >= PolicyNumbers.distinct {
             let wait = count(&turn)
             // The count takes it for the process that serves, which is as well as before.
             barren = 0

@@ -153,7 +153,7 @@ extension PolicyDevice {
     // MARK: Who pays
 
     func verdict(_ key: VisitKey, at seen: Double) -> DeliveryVerdict {
-        guard let charge = charges[key], charge.until >= seen else { return .free }
+        guard let charge = ledger.charges[key], charge.until >= seen else { return .free }
         return charge.weight >= PolicyNumbers.strikes ? .poisoned : .cell
     }
 
@@ -164,16 +164,16 @@ extension PolicyDevice {
     ) {
         let weight = process.cause == .hang ? PolicyNumbers.hangWeight : 1
         for visit in accused {
-            var old = charges[visit.key]?.weight ?? 0
-            if let charge = charges[visit.key], charge.until < turn.seen { old = 0 }
-            charges[visit.key] = Charge(
+            var old = ledger.charges[visit.key]?.weight ?? 0
+            if let charge = ledger.charges[visit.key], charge.until < turn.seen { old = 0 }
+            ledger.charges[visit.key] = Charge(
                 weight: old + (accused.count == 1 ? weight : 0),
                 until: turn.seen + PolicyNumbers.memory)
         }
         forgetOldCharges()
         visited.append(turn.seen)
         visited = Array(visited.suffix(PolicyNumbers.visits.count + 1))
-        if accused.count == 1 { dead.insert(accused[0].key) }
+        if accused.count == 1 { ledger.dead.insert(accused[0].key) }
     }
 
     /// A death from outside charges nobody. But a visit whose process dies so again and again may
@@ -185,24 +185,24 @@ extension PolicyDevice {
     ) {
         for visit in accused {
             let isStopper = process.cause == .stopped && visit.id == page?.running
-            let known = coincidences[visit.key]?.weight ?? 0
+            let known = ledger.coincidences[visit.key]?.weight ?? 0
             let weight = isStopper ? PolicyNumbers.coincidences : known + 1
-            coincidences[visit.key] = Charge(
+            ledger.coincidences[visit.key] = Charge(
                 weight: weight, until: turn.seen + PolicyNumbers.coincidence)
-            guard weight >= PolicyNumbers.coincidences, charges[visit.key] == nil else {
+            guard weight >= PolicyNumbers.coincidences, ledger.charges[visit.key] == nil else {
                 continue
             }
-            charges[visit.key] = Charge(weight: 0, until: turn.seen + PolicyNumbers.memory)
+            ledger.charges[visit.key] = Charge(weight: 0, until: turn.seen + PolicyNumbers.memory)
         }
         forgetOldCharges()
-        if coincidences.count > PolicyNumbers.charges { coincidences = [:] }
+        if ledger.coincidences.count > PolicyNumbers.charges { ledger.coincidences = [:] }
     }
 
     private mutating func forgetOldCharges() {
-        let surplus = charges.count - PolicyNumbers.charges
+        let surplus = ledger.charges.count - PolicyNumbers.charges
         guard surplus > 0 else { return }
-        let oldest = charges.sorted { $0.value.until < $1.value.until }.prefix(surplus)
-        for (key, _) in oldest { charges[key] = nil }
+        let oldest = ledger.charges.sorted { $0.value.until < $1.value.until }.prefix(surplus)
+        for (key, _) in oldest { ledger.charges[key] = nil }
     }
 
     /// Puts a death on the budget: the seconds to wait, or nil if the device is given up.
@@ -243,7 +243,7 @@ extension PolicyDevice {
             outside = Array(outside.suffix(PolicyNumbers.burst.count + 1))
             let tooMany = Self.exceeds(outside, turn.seen, PolicyNumbers.burst)
             return .after(tooMany ? PolicyNumbers.pause : 0)
-        case .visit where dead.count < PolicyNumbers.distinct:
+        case .visit where ledger.dead.count < PolicyNumbers.distinct:
             let tooMany = Self.exceeds(visited, turn.seen, PolicyNumbers.visits)
             return .after(tooMany ? PolicyNumbers.pause : 0)
         case .finished where profile.restart == .transient:

@@ -68,6 +68,10 @@ extension PolicyDevice {
     ) {
         self.status = status
         due = nil
+        if profile.device != name {
+            // They may be had of another seat.
+            for _ in 0..<cellsWanted { turn.act(.cellLost(device: name, failed: false)) }
+        }
         cellsWanted = 0
         turn.act(.refuse(device: name, state))
         show(&turn, state, reason)
@@ -125,8 +129,8 @@ extension PolicyDevice {
 
     /// A visit returned: the device serves, and such a visit can be served.
     mutating func returned(_ key: VisitKey) {
-        dead = []
-        charges[key] = nil
-        coincidences[key] = nil
+        ledger.dead = []
+        ledger.charges[key] = nil
+        ledger.coincidences[key] = nil
     }
 }

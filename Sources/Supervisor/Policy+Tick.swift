@@ -20,9 +20,11 @@ extension Policy {
 
 extension PolicyDevice {
     mutating func dropExpiredCharges(_ seen: Double) {
-        if !charges.isEmpty { charges = charges.filter { $0.value.until >= seen } }
-        if !coincidences.isEmpty {
-            coincidences = coincidences.filter { $0.value.until >= seen }
+        if !ledger.charges.isEmpty {
+            ledger.charges = ledger.charges.filter { $0.value.until >= seen }
+        }
+        if !ledger.coincidences.isEmpty {
+            ledger.coincidences = ledger.coincidences.filter { $0.value.until >= seen }
         }
     }
 

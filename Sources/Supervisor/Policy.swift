@@ -21,6 +21,11 @@
 // tick it has read everything that was readable on the cables. At a death its order is: handle
 // readable, cable read dry, page read, the group killed, the process reaped, then `died`.
 
+// A device whose manifest asks for several instances has as many seats. Each is a device of its
+// own here, but for three things: what is remembered of visits is the same for all, a cell is
+// started by whichever can, and swaps go from seat to seat, so that only one of them starts at a
+// time.
+
 /// The machine. A value: a copy is another world.
 package struct Policy: Sendable {
     enum Phase: Sendable {
@@ -34,16 +39,23 @@ package struct Policy: Sendable {
     var phase = Phase.up
     private var time = SeenTime()
     private let indices: [String: Int]
+    /// The seats of each device, by its name.
+    private let groups: [String: [Int]]
+    /// The swaps to come, in order.
+    var rollouts: [Rollout] = []
 
     /// - Precondition: names are distinct; a repeated one is left out.
     package init(_ profiles: [DeviceProfile]) {
         var indices: [String: Int] = [:]
+        var groups: [String: [Int]] = [:]
         var devices: [PolicyDevice] = []
         for profile in profiles where indices[profile.name] == nil {
             indices[profile.name] = devices.count
+            groups[profile.device, default: []].append(devices.count)
             devices.append(PolicyDevice(profile))
         }
         self.indices = indices
+        self.groups = groups
         self.devices = devices
     }
 
@@ -58,19 +70,35 @@ package struct Policy: Sendable {
         case .boot: boot(&turn)
         case .tick(let readings): tick(readings, &turn)
         case .shutdown: shutdown(&turn)
-        case .stop(let name): if let at = operable(name) { devices[at].stop(&turn) }
-        case .start(let name): if let at = operable(name) { devices[at].start(&turn) }
-        case .restart(let name): if let at = operable(name) { devices[at].restart(&turn) }
-        case .swap(let name): if let at = operable(name) { devices[at].swap(&turn) }
-        case .kill(let name): if let at = operable(name) { devices[at].kill(&turn) }
-        case .cell(let name): if let at = operable(name) { devices[at].wantCell(&turn) }
+        case .stop(let name): for at in operable(name) { change(at) { $0.stop(&turn) } }
+        case .start(let name): for at in operable(name) { change(at) { $0.start(&turn) } }
+        case .restart(let name): for at in operable(name) { change(at) { $0.restart(&turn) } }
+        case .swap(let name): swap(name, operable(name), &turn)
+        case .kill(let name): for at in operable(name) { change(at) { $0.kill(&turn) } }
+        case .cell(let name): wantCell(operable(name), &turn)
         default: handleProcess(event, &turn)
         }
+        if !rollouts.isEmpty { rollOn(&turn) }
         if phase == .closing { close(&turn) }
         return turn.actions
     }
 
-    private func operable(_ name: String) -> Int? { phase == .up ? indices[name] : nil }
+    private func operable(_ name: String) -> [Int] { phase == .up ? seats(name) : [] }
+
+    /// The seat of a name, or the seats of a device.
+    private func seats(_ name: String) -> [Int] {
+        indices[name].map { [$0] } ?? groups[name] ?? []
+    }
+
+    func siblings(of at: Int) -> [Int] { groups[devices[at].profile.device] ?? [at] }
+
+    /// What one seat has learnt of visits, all know.
+    mutating func change(_ at: Int, _ body: (inout PolicyDevice) -> Void) {
+        body(&devices[at])
+        guard devices[at].profile.device != devices[at].name else { return }
+        let ledger = devices[at].ledger
+        for other in siblings(of: at) where other != at { devices[other].ledger = ledger }
+    }
 
     private mutating func handleProcess(_ event: PolicyEvent, _ turn: inout PolicyTurn) {
         guard let (name, incarnation) = event.process, let at = indices[name],
@@ -78,19 +106,21 @@ package struct Policy: Sendable {
         else { return }
         switch event {
         case .died(_, _, let exit, let page, let load):
-            devices[at].died(process, exit, page, load, &turn)
+            change(at) { $0.died(process, exit, page, load, &turn) }
         case .unspawned(_, _, let error, let detail):
-            devices[at].unspawned(process, error, detail, &turn)
+            change(at) { $0.unspawned(process, error, detail, &turn) }
         case .ready(_, _, let until):
-            devices[at].becameReady(process, until, &turn)
+            change(at) { $0.becameReady(process, until, &turn) }
         case .drained:
-            devices[at].drained(process, &turn)
+            change(at) { $0.drained(process, &turn) }
         case .cableClosed:
-            devices[at].cableClosed(process, &turn)
+            change(at) { $0.cableClosed(process, &turn) }
         case .returned(_, _, let key):
-            devices[at].returned(key)
+            change(at) { $0.returned(key) }
         case .emptied:
-            devices[at].emptied(process, &turn)
+            change(at) { $0.emptied(process, &turn) }
+        case .outdated:
+            follow(at, process)
         default: break
         }
     }
@@ -107,20 +137,18 @@ package struct Policy: Sendable {
 
     /// How a visit may be delivered to the device now.
     package func verdict(_ device: String, _ key: VisitKey) -> DeliveryVerdict {
-        guard let at = indices[device] else { return .free }
+        guard let at = seats(device).first else { return .free }
         return devices[at].verdict(key, at: time.now)
     }
 
     /// False: every visit of the device is `free`, no need to ask.
     package func hasCharges(_ device: String) -> Bool {
-        indices[device].map { !devices[$0].charges.isEmpty } ?? false
+        seats(device).first.map { !devices[$0].ledger.charges.isEmpty } ?? false
     }
 
     /// Whether the machine must be told of visits that return.
     package func watchesReturns(_ device: String) -> Bool {
-        guard let at = indices[device] else { return false }
-        let device = devices[at]
-        return !device.charges.isEmpty || !device.dead.isEmpty || !device.coincidences.isEmpty
+        seats(device).first.map { !devices[$0].ledger.isEmpty } ?? false
     }
 
     /// Seconds after the last event at which a tick must come at the latest; nil if nothing waits.
@@ -154,6 +182,9 @@ package struct Policy: Sendable {
     /// In the order of start.
     package var names: [String] { devices.map(\.name) }
 
+    /// The seats that a word of an operator means: one, or all of a device.
+    package func names(of word: String) -> [String] { seats(word).map { devices[$0].name } }
+
     /// The incarnation of the process that serves or is to serve.
     package func main(of device: String) -> Int? {
         guard let at = indices[device], let main = devices[at].index(.main) else { return nil }
@@ -186,7 +217,7 @@ extension PolicyEvent {
         case .died(let device, let incarnation, _, _, _), .ready(let device, let incarnation, _),
             .unspawned(let device, let incarnation, _, _), .drained(let device, let incarnation),
             .cableClosed(let device, let incarnation), .returned(let device, let incarnation, _),
-            .emptied(let device, let incarnation):
+            .emptied(let device, let incarnation), .outdated(let device, let incarnation):
             (device, incarnation)
         case .stop, .start, .restart, .swap, .kill, .cell, .boot, .tick, .shutdown:
             nil

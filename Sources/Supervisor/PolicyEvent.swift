@@ -140,12 +140,15 @@ package enum PolicyEvent: Equatable, Sendable {
     /// A visit returned; needed only while `Policy.watchesReturns`.
     case returned(device: String, incarnation: Int, key: VisitKey)
 
-    /// A visit waits for a process of its own.
+    /// A visit waits for a process of its own, of whichever seat of the device can start one.
     case cell(String)
     /// The visit has left its cell.
     case emptied(device: String, incarnation: Int)
 
-    // The operator's words.
+    /// It gets no new flows, for another seat of its device runs another build.
+    case outdated(device: String, incarnation: Int)
+
+    // The operator's words, about a seat or about every seat of a device.
     case stop(String)
     case start(String)
     case restart(String)

@@ -59,6 +59,9 @@ package enum PolicyNumbers {
     /// So many distinct visits that died without one that returned blame the device.
     package static let distinct = 5
 
+    /// A seat that was swapped to follow the build of another is not so swapped again before.
+    package static let follow = 10.0
+
     /// The longest deadline of a flow inside the old process of a swap, if nobody says.
     package static let finishing = 10.0
 

@@ -90,7 +90,18 @@ struct Charge: Sendable {
     var until: Double
 }
 
-/// One device, or one instance of it.
+/// What is remembered of the visits of a device, over all of its seats.
+struct VisitLedger: Sendable {
+    /// Keys that died since a visit last returned.
+    var dead: Set<VisitKey> = []
+    var charges: [VisitKey: Charge] = [:]
+    /// Visits that were begun at deaths from outside, since they last returned.
+    var coincidences: [VisitKey: Charge] = [:]
+
+    var isEmpty: Bool { charges.isEmpty && dead.isEmpty && coincidences.isEmpty }
+}
+
+/// One device, or one seat of it.
 struct PolicyDevice: Sendable {
     enum Status: Sendable {
         case off
@@ -122,11 +133,10 @@ struct PolicyDevice: Sendable {
     var barren = 0
     var outside: [Double] = []
     var visited: [Double] = []
-    /// Keys that died since a visit last returned.
-    var dead: Set<VisitKey> = []
-    var charges: [VisitKey: Charge] = [:]
-    /// Visits that were begun at deaths from outside, since they last returned.
-    var coincidences: [VisitKey: Charge] = [:]
+    /// `Policy` keeps it equal to that of the other seats.
+    var ledger = VisitLedger()
+    /// When it was last swapped because another seat had a new build.
+    var followed: Double?
     /// Cells that are asked for and not yet started, and the time before which none is.
     var cellsWanted = 0
     var cellsDue: Double?
@@ -144,9 +154,7 @@ struct PolicyDevice: Sendable {
         counted = []
         barren = 0
         healthy = nil
-        dead = []
-        charges = [:]
-        coincidences = [:]
+        ledger = VisitLedger()
         outside = []
         visited = []
         cellsDue = nil
@@ -162,17 +170,21 @@ package struct DeviceProfile: Sendable, Equatable {
         case transient
     }
 
+    /// Of the seat, which is that of the device unless it has several.
     package var name: String
+    package var device: String
     package var restart: Restart
     package var startLimit: Double
     package var drain: Double
     package var term: Double
 
     package init(
-        name: String, restart: Restart = .permanent, startLimit: Double = PolicyNumbers.start,
-        drain: Double = PolicyNumbers.drain, term: Double = PolicyNumbers.term
+        name: String, device: String? = nil, restart: Restart = .permanent,
+        startLimit: Double = PolicyNumbers.start, drain: Double = PolicyNumbers.drain,
+        term: Double = PolicyNumbers.term
     ) {
         self.name = name
+        self.device = device ?? name
         self.restart = restart
         self.startLimit = startLimit
         self.drain = drain

@@ -63,6 +63,8 @@ extension ProcessSupervisor {
         let lifeRead = life.takeFirst()
         let outWrite = out.takeSecond()
         let errWrite = err.takeSecond()
+        let program = ProgramFile.identity(
+            of: [entry.spec.executable] + entry.spec.arguments)
         let pid = try Self.start(
             entry.spec, incarnation,
             Inherited(
@@ -91,7 +93,8 @@ extension ProcessSupervisor {
         }
         entries[entry.spec.name]?.launchFailure = ""
         delegate?.launched(
-            entry.spec.name, incarnation: incarnation, isCell: isCell, pid: pid, cable: ours)
+            entry.spec.name, incarnation: incarnation, isCell: isCell, pid: pid, program: program,
+            cable: ours)
     }
 
     private func descriptors(

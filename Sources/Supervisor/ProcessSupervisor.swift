@@ -100,12 +100,17 @@ package final class ProcessSupervisor {
         post(.returned(device: device, incarnation: incarnation, key: key))
     }
 
-    /// A visit waits for a process of its own.
+    /// A visit of the device waits for a process of its own.
     package func cell(_ device: String) { post(.cell(device)) }
 
     /// The visit for which a cell was started has left it.
     package func emptied(_ device: String, incarnation: Int) {
         post(.emptied(device: device, incarnation: incarnation))
+    }
+
+    /// It gets no new flows, for another seat of its device runs another build.
+    package func outdated(_ device: String, incarnation: Int) {
+        post(.outdated(device: device, incarnation: incarnation))
     }
 
     package func watchesReturns(_ device: String) -> Bool { policy.watchesReturns(device) }
@@ -114,7 +119,7 @@ package final class ProcessSupervisor {
         policy.verdict(device, key)
     }
 
-    // MARK: What the operator says
+    // MARK: What the operator says, of a seat or of every seat of a device
 
     package func stop(_ device: String) { post(.stop(device)) }
     package func start(_ device: String) { post(.start(device)) }
@@ -125,8 +130,10 @@ package final class ProcessSupervisor {
     package func swap(_ device: String) -> String? {
         refusal = nil
         // A failure of the last one says nothing about this one.
-        entries[device]?.reason = ""
-        entries[device]?.isDirty = true
+        for seat in policy.names(of: device) {
+            entries[seat]?.reason = ""
+            entries[seat]?.isDirty = true
+        }
         post(.swap(device))
         return refusal
     }
@@ -136,15 +143,13 @@ package final class ProcessSupervisor {
     /// - Returns: false if the device has no process.
     @discardableResult
     package func kill(_ device: String, signal: Int32 = SIGKILL) -> Bool {
-        guard let main = policy.main(of: device), let child = child(device, main) else {
-            return false
+        let running = policy.names(of: device).compactMap { seat in
+            policy.main(of: seat).flatMap { child(seat, $0) }
         }
-        if signal == SIGKILL {
-            post(.kill(device))
-        } else {
-            child.signalProcess(signal)
+        for child in running {
+            if signal == SIGKILL { post(.kill(child.device)) } else { child.signalProcess(signal) }
         }
-        return true
+        return !running.isEmpty
     }
 
     /// Ends every device, in the reverse order of their start; `exited` follows. The second call

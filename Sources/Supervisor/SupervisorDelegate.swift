@@ -8,13 +8,14 @@ package enum LogStream: String, Sendable {
     case kernel
 }
 
-/// Whoever routes messages for the devices. Calls come in the order in which things happen; a call
-/// of the supervisor from inside of one takes effect after it.
+/// Whoever routes messages for the devices, each by the name of its seat. Calls come in the order
+/// in which things happen; a call of the supervisor from inside of one takes effect after it.
 @LoopActor
 package protocol SupervisorDelegate: AnyObject {
     /// A process runs; `cable` is the kernel's end of its socket pair. A cell gets one visit.
+    /// `program` is another number when its file is another or has been written anew.
     func launched(
-        _ device: String, incarnation: Int, isCell: Bool, pid: Int32,
+        _ device: String, incarnation: Int, isCell: Bool, pid: Int32, program: UInt64,
         cable: consuming OwnedDescriptor)
     /// The process is dead: read what is left on its cable. `died` follows.
     func readDry(_ device: String, incarnation: Int)

@@ -9,14 +9,17 @@ enum Bench {
         switch words.first {
         case "device": Echo.serve()
         case "circuit": Circuit.serve()
+        case "toil": Toil.serve()
         case "latency": Program.run { await measured { try await Latency.run($0) } }
         case "restart": Program.run { await measured { try await Restart.run($0) } }
         case "subject": Program.run { await measured { try await Subject.run($0) } }
         case "swap": Program.run { await measured { try await Swap.run($0) } }
         case "pipeline":
-            Program.run { await measured(withCircuit: true) { try await Pipeline.run($0) } }
+            Program.run { await measured(with: .circuit) { try await Pipeline.run($0) } }
+        case "instances":
+            Program.run { await measured(with: .toil) { try await Seats.run($0) } }
         default:
-            complain("usage: Benchmarks latency|restart|subject|swap|pipeline")
+            complain("usage: Benchmarks latency|restart|subject|pipeline|instances|swap")
             exit(64)
         }
     }
@@ -24,10 +27,10 @@ enum Bench {
     /// Runs a measurement against an instance of its own, which is ended afterwards.
     @LoopActor
     private static func measured(
-        withCircuit: Bool = false, _ body: @LoopActor (Instance) async throws -> Void
+        with other: Instance.Other? = nil, _ body: @LoopActor (Instance) async throws -> Void
     ) async -> Int32 {
         do {
-            let instance = try await Instance.start(withCircuit: withCircuit)
+            let instance = try await Instance.start(with: other)
             defer { instance.remove() }
             do {
                 try await body(instance)

@@ -1,8 +1,7 @@
 import DeviceKit
 import Glibc
 
-/// A kernel with an echo device and, where it is asked for, one with pipes, under a folder of its
-/// own.
+/// A kernel with an echo device and, where it is asked for, another one, under a folder of its own.
 @LoopActor
 final class Instance {
     let kernel: Kernel
@@ -13,7 +12,15 @@ final class Instance {
         self.folder = folder
     }
 
-    static func start(withCircuit: Bool) async throws -> Instance {
+    /// What runs beside the echo.
+    enum Other {
+        /// A device with pipes.
+        case circuit
+        /// A device with several processes.
+        case toil
+    }
+
+    static func start(with other: Other?) async throws -> Instance {
         let folder = "/tmp/concentric-bench-\(getpid())"
         let own = Bench.output(of: "readlink -f /proc/\(getpid())/exe")
         let bin = getenv("CONCENTRIC_BIN").map { String(cString: $0) } ?? parent(of: own)
@@ -24,7 +31,14 @@ final class Instance {
             {"name": "echo", "executable": "\(own)", "arguments": ["device"], "sandbox": "pure",
              "provides": ["Bench.echo"]}
             """, of: "echo", in: folder)
-        if withCircuit {
+        if other == .toil {
+            try write(
+                """
+                {"name": "toil", "executable": "\(own)", "arguments": ["toil"], "sandbox": "pure",
+                 "provides": ["\(Toil.symbol.name)"], "instances": \(Toil.instances)}
+                """, of: "toil", in: folder)
+        }
+        if other == .circuit {
             try write(
                 """
                 {"name": "route", "executable": "\(own)", "arguments": ["circuit"],
@@ -72,16 +86,31 @@ final class Instance {
     /// Whether the device serves.
     var isReady: Bool { state == "ready" }
 
+    /// Waits until another process than this one serves.
+    func replaced(_ pid: Int32) async throws {
+        for _ in 0..<5_000 where devicePID == pid || !isReady {
+            try await Program.pause(milliseconds: 1)
+        }
+        guard devicePID != pid, isReady else {
+            throw KernelError(.failed, "no other process of the device serves")
+        }
+    }
+
     /// Processor seconds of client, kernel and device.
     var processorTime: Double {
-        [getpid(), kernel.pid, devicePID].reduce(0) { sum, pid in
-            var clock = clockid_t()
-            var time = timespec()
-            guard clock_getcpuclockid(pid, &clock) == 0, clock_gettime(clock, &time) == 0 else {
-                return sum
-            }
-            return sum + Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+        Self.processorTime(getpid()) + Self.processorTime(kernel.pid) + deviceTime
+    }
+
+    /// Processor seconds of the device's process.
+    var deviceTime: Double { Self.processorTime(devicePID) }
+
+    private static func processorTime(_ pid: Int32) -> Double {
+        var clock = clockid_t()
+        var time = timespec()
+        guard clock_getcpuclockid(pid, &clock) == 0, clock_gettime(clock, &time) == 0 else {
+            return 0
         }
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 
     func end() async {

@@ -25,7 +25,7 @@ import Testing
 
     @Test func `the supervisor is told times and limits`() throws {
         let manifest = try #require(manifest)
-        let spec = manifest.spec(executable: "/bin/d", environment: ["A=b"])
+        let spec = manifest.spec(of: "d", executable: "/bin/d", environment: ["A=b"])
         #expect((spec.name, spec.executable, spec.environment) == ("d", "/bin/d", ["A=b"]))
         #expect(spec.restart == .transient)
         #expect((spec.startLimit, spec.drain, spec.term) == (20, 0.5, PolicyNumbers.term))

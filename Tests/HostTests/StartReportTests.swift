@@ -93,11 +93,13 @@ import Testing
         put("nowhere\n", on: -1)
     }
 
-    static let reserves: [(devices: Int, descriptors: Int)] = [(0, 48), (1, 80), (3, 144)]
+    static let reserves: [(devices: Int, seats: Int, descriptors: Int)] = [
+        (0, 0, 48), (1, 1, 80), (3, 3, 144), (1, 2, 92), (3, 5, 168), (1, 64, 836),
+    ]
 
     @Test(arguments: 0..<reserves.count)
     func `what is kept for devices grows with their number`(_ index: Int) {
-        let (devices, descriptors) = Self.reserves[index]
-        #expect(DescriptorLimits.reserve(devices: devices) == descriptors)
+        let (devices, seats, descriptors) = Self.reserves[index]
+        #expect(DescriptorLimits.reserve(devices: devices, seats: seats) == descriptors)
     }
 }

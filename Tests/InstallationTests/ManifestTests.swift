@@ -77,8 +77,42 @@ import Values
         (#"{"name": "d", "regions": [{"initial": 1}]}"#, ["regions/name"]),
         (#"{"name": "d", "regions": {}}"#, ["regions", "a list"]),
         (#"{"name": "d", "follows": ["C"]}"#, ["follows", "unsupported"]),
-        (#"{"name": "d", "instances": 2}"#, ["instances", "unsupported"]),
+        (#"{"name": "d", "instances": 0}"#, ["instances", "from 1 to 64", "0"]),
+        (#"{"name": "d", "instances": 65}"#, ["instances", "from 1 to 64", "65"]),
+        (#"{"name": "d", "instances": 1.5}"#, ["instances", "whole number"]),
+        (#"{"name": "d", "instances": "2"}"#, ["instances", "whole number"]),
+        (#"{"name": "d", "instances": null}"#, ["instances", "whole number"]),
+        (#"{"name": "d", "role": "presentation", "instances": 2}"#, ["instances", "by the user"]),
     ]
+
+    @Test(arguments: [("", 1), (#", "instances": 1"#, 1), (#", "instances": 64"#, 64)])
+    func `a device has one process, or as many as it asks for`(_ more: String, _ count: Int) throws
+    {
+        let manifest = try parse(#"{"name": "d"\#(more)}"#)
+        #expect(manifest.instances == count)
+        #expect(manifest.seats.count == count)
+    }
+
+    static let seats: [(name: String, device: String, number: Int, file: String)] = [
+        ("compute", "compute", 0, "compute"), ("compute/1", "compute", 1, "compute.1"),
+        ("a-b_c/64", "a-b_c", 64, "a-b_c.64"), ("kernel", "kernel", 0, "kernel"),
+    ]
+
+    @Test(arguments: 0..<seats.count)
+    func `a seat is named by its device and its number, in files too`(_ index: Int) {
+        let (name, device, number, file) = Self.seats[index]
+        #expect(SeatName.device(of: name) == device)
+        #expect(SeatName.number(of: name) == number)
+        #expect(SeatName.file(of: name) == file)
+        #expect(SeatName.name(ofFile: file) == name)
+        #expect(SeatName.means(device, name) && SeatName.means(name, name))
+        #expect(!SeatName.means("other", name) && !SeatName.means("\(device)/9", name))
+    }
+
+    @Test func `a device with one process has one seat of its own name`() {
+        #expect(SeatName.all(of: "d", 1) == ["d"])
+        #expect(SeatName.all(of: "d", 3) == ["d/1", "d/2", "d/3"])
+    }
 
     @Test(arguments: 0..<wrong.count)
     func `what is wrong is named with its file`(_ index: Int) {

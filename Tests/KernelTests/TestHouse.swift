@@ -19,18 +19,19 @@ final class TestHouse {
 
     static let pipe = "Circuit.pipe"
 
-    init(_ limits: HubLimits = HubLimits()) throws {
+    /// - Parameter seats: processes of compute and of circuit that serve beside each other.
+    init(_ limits: HubLimits = HubLimits(), seats: Int = 1) throws {
         hub = Hub(epoch: 7, limits: limits) { Array($0.joined(separator: Array(",".utf8))) }
         computeSlot = try hub.declare(
             DeviceDeclaration(
                 name: "compute", pure: true, provides: ["Compute.double", "Compute.other"],
-                calls: [], reads: [], writes: []))
+                calls: [], reads: [], writes: [], instances: seats))
         circuitSlot = try hub.declare(
             DeviceDeclaration(
                 name: "circuit", pure: false,
                 provides: ["Circuit.work", "Circuit.pipe", "Circuit.other"],
                 calls: ["Compute.*", "Store.*", "Circuit.*", "Kernel.*"], reads: ["log"],
-                writes: ["number", "letter"]))
+                writes: ["number", "letter"], instances: seats))
         storeSlot = try hub.declare(
             DeviceDeclaration(
                 name: "store", pure: false, provides: ["Store.save", "Store.mail", "Store.set"],
@@ -48,14 +49,18 @@ final class TestHouse {
         (try compute(), try circuit(stages: stages, finally: last, traits), try store())
     }
 
-    func compute(isCell: Bool = false) throws -> TestProcess {
+    func compute(
+        isCell: Bool = false, seat: Int = 0, program: UInt64 = 0
+    ) throws -> TestProcess {
         try TestProcess(
-            self, computeSlot, bindings: computeSlot.names.map { .handler($0) }, isCell: isCell)
+            self, computeSlot, bindings: computeSlot.names.map { .handler($0) }, isCell: isCell,
+            seat: seat, program: program)
     }
 
     func circuit(
         stages: [StageDescriptor] = [], finally last: Bool = false,
-        _ traits: Traits = .replayable, isCell: Bool = false, gives: String = ""
+        _ traits: Traits = .replayable, isCell: Bool = false, gives: String = "",
+        seat: Int = 0, program: UInt64 = 0
     ) throws -> TestProcess {
         try TestProcess(
             self, circuitSlot,
@@ -63,7 +68,7 @@ final class TestHouse {
                 .handler("Circuit.work", .replayable), .handler("Circuit.other", .replayable),
                 Binding(
                     name: TestHouse.pipe, traits: traits, stages: stages, last: last, gives: gives),
-            ], isCell: isCell)
+            ], isCell: isCell, seat: seat, program: program)
     }
 
     func store() throws -> TestProcess {
@@ -126,13 +131,13 @@ final class TestProcess {
 
     init(
         _ house: TestHouse, _ device: DeviceSlot, bindings: [Binding], ready: Bool = true,
-        isCell: Bool = false
+        isCell: Bool = false, seat: Int = 0, program: UInt64 = 0
     ) throws {
         self.house = house
         house.started += 1
         peer = Peer(
             cable: cable, device: device, incarnation: house.started, isCell: isCell,
-            name: device.name)
+            name: device.name, seat: seat, program: program)
         names = Hub.places(of: bindings)
         try house.hub.announce(peer, bindings)
         for region in house.hub.grantedRegions(device) {

@@ -55,7 +55,7 @@ extension World: HubObserver {
     func swap() {
         let kinds = Kind.allCases.filter { kind in
             guard let old = up[kind], old.isAlive, !old.isDoomed else { return false }
-            return hub.devices[kind.rawValue]?.elder == nil
+            return hub.devices[kind.rawValue]?.elders.isEmpty == true
         }
         guard let kind = kinds.randomElement(using: &chance) else { return }
         note("SWAP \(kind)")

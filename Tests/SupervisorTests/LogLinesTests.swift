@@ -109,7 +109,7 @@ import UnixSocket
             log.add(1, .out, line)
             log.flush()
         }
-        #expect(names(in: folder) == ["a_b.log", "a_b.log.1"])
+        #expect(names(in: folder) == ["a.b.log", "a.b.log.1"])
         for name in names(in: folder) {
             var status = stat()
             #expect(stat("\(folder)/\(name)", &status) == 0)

@@ -119,7 +119,7 @@ final class ProcessWorld: SupervisorDelegate {
     }
 
     func launched(
-        _ device: String, incarnation: Int, isCell: Bool, pid: Int32,
+        _ device: String, incarnation: Int, isCell: Bool, pid: Int32, program: UInt64,
         cable: consuming OwnedDescriptor
     ) {
         cables.append(cable.take())

@@ -4,7 +4,6 @@
 // life line, fd 5 its status page, and nothing from fd 6 on.
 #pragma once
 #include <stdint.h>
-#include <sys/types.h>
 
 enum { clx_fd_cable = 3, clx_fd_lifeline = 4, clx_fd_page = 5, clx_fd_first_free = 6 };
 
@@ -36,7 +35,7 @@ enum clx_step {
 /// Starts a process as the leader of a group of its own and returns its number, or -errno of the
 /// step that failed; then no process is left. Returns after the exec. The process dies with the
 /// calling thread.
-pid_t clx_launch(const struct clx_launch *spec);
+int32_t clx_launch(const struct clx_launch *spec);
 
 /// For devices: from now on SIGIO ends the process group only if the kernel is gone, which is asked
 /// of the life line `fd`. Without this call any SIGIO ends the process, which serves a device in
@@ -59,7 +58,7 @@ struct clx_exit {
 int clx_reap(int pidfd, struct clx_exit *result);
 /// Reaps a child that came here as an orphan, never blocking: 1 reaped, 0 it lives, -ECHILD if it
 /// is no child of this process. A child that lives keeps its number until it is reaped.
-int clx_reap_orphan(pid_t pid);
+int clx_reap_orphan(int32_t pid);
 /// Whether a child is stopped by a signal now; nothing is reaped or taken from a later wait.
 /// -errno.
 int clx_is_stopped(int pidfd);
