@@ -29,9 +29,7 @@ enum Swap {
         for _ in 0..<swaps {
             let pid = instance.devicePID
             try await operate(instance, "swap")
-            while instance.devicePID == pid || !instance.isReady {
-                try await Program.pause(milliseconds: 1)
-            }
+            try await instance.replaced(pid)
             try await Program.pause(milliseconds: 50)
         }
         workers.isOver = true
