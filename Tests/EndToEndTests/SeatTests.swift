@@ -173,15 +173,11 @@ extension EndToEnd {
             let names = ["Compute", "Circuit", "Infrastructure"]
             let zoo = try names.map { name in
                 let file = "\(Programs.repository)/devices/\(name)/device.json"
-                var members: [String: Value] = [:]
-                for (key, value) in try Value.parse(json: Files.text(file)).map ?? [:] {
-                    members[key] = value
-                }
+                let manifest = try Value.parse(json: Files.text(file)).map ?? [:]
+                var members = Dictionary(uniqueKeysWithValues: manifest.map { ($0.key, $0.value) })
                 members["instances"] = 2
                 members["arguments"] = []
-                return Animal(
-                    name: name.lowercased(),
-                    more: Dictionary(uniqueKeysWithValues: members.map { ($0.key, $0.value) }))
+                return Animal(name: name.lowercased(), more: members)
             }
             let instance = try Instance(zoo: zoo, reference: false)
             defer { instance.end() }
