@@ -20,6 +20,13 @@ import Wire
         var all: [String] { lines.withLock { $0 } }
     }
 
+    /// A runtime would end this process with its link.
+    @LoopActor private final class Nobody: LinkDelegate {
+        func link(_ link: Link, said message: KernelMessage) {}
+        func link(_ link: Link, brought body: UnsafeRawBufferPointer) -> Bool { false }
+        func link(_ link: Link, ended error: KernelError) {}
+    }
+
     /// The device is sent a visit of its first name.
     @LoopActor private static func deliver(
         _ payload: [UInt8], to runtime: DeviceRuntime, _ link: Link
@@ -66,9 +73,7 @@ import Wire
             return value
         }
         let runtime = DeviceRuntime(bindings, page: StatusPage(descriptor: -1))
-        let link = Link(OwnedDescriptor(owning: descriptors[0]), delegate: runtime)
-        // A device whose link ends by itself ends its process, which is that of all tests.
-        defer { link.close() }
+        let link = Link(OwnedDescriptor(owning: descriptors[0]), delegate: Nobody())
         let coding = CBORCoding()
         try Self.deliver(try Self.work.payload.encode(1, coding), to: runtime, link)
         await Self.turn(runtime)

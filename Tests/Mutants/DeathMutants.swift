@@ -47,8 +47,8 @@ extension Catalogue {
             "stay_with_elder", "a flow stays with the process under which it began",
             [
                 .init(
-                    "Sources/Kernel/Swap.swift", "if let elder = device.elder,",
-                    "if let elder = device.elder, !BROKEN,")
+                    "Sources/Kernel/Swap.swift", "return device.generation(of: flow).leastLoaded()",
+                    "return (BROKEN ? device.serving : device.generation(of: flow)).leastLoaded()")
             ],
             [
                 .test(

@@ -52,7 +52,8 @@ final class SimProcess: Cable {
     }
 
     unowned let world: World
-    let kind: Kind
+    let seat: Seat
+    var kind: Kind { seat.kind }
     /// Its incarnation.
     let number: Int
     private(set) var peer: Peer!
@@ -96,15 +97,16 @@ final class SimProcess: Cable {
     init(_ world: World, _ start: World.Start, born: Int) throws {
         self.world = world
         isCell = start.isCell
-        kind = start.kind
+        seat = start.seat
         number = start.incarnation
-        let bindings = kind.bindings
+        let bindings = start.seat.kind.bindings
         names = Hub.places(of: bindings)
         order = Chance(seed: world.seed &* 1_000 &+ UInt64(born))
         hasPage = Int.random(in: 0..<8, using: &order) > 0
-        let slot = world.hub.devices[kind.rawValue]
+        let slot = world.hub.devices[start.seat.kind.rawValue]
         peer = Peer(
-            cable: self, device: slot, incarnation: number, isCell: isCell, name: kind.rawValue)
+            cable: self, device: slot, incarnation: number, isCell: isCell, name: seat.name,
+            seat: seat.number, program: world.builds[seat.kind, default: 0])
         try world.hub.announce(peer, bindings)
         for region in world.hub.grantedRegions(slot) { try world.hub.follow(peer, region: region) }
     }
@@ -138,7 +140,7 @@ final class SimProcess: Cable {
 
     /// What can happen to it now.
     func steps(at clock: UInt64) -> [(label: String, () -> Void)] {
-        let name = "\(kind)#\(number)"
+        let name = "\(seat.name)#\(number)"
         var found: [(String, () -> Void)] = []
         if let (at, label, _) = outbox.first, at <= clock {
             found.append(("hub reads \(label) of \(name)", deliver))

@@ -4,6 +4,27 @@ import Values
 
 @testable import Kernel
 
+/// A place for one process of a device.
+struct Seat {
+    let kind: Kind
+    /// From 1; 0 for the only one.
+    let number: Int
+
+    init(_ kind: Kind, _ number: Int) {
+        self.kind = kind
+        self.number = number
+    }
+
+    /// By its name: that of the device, unless that has several.
+    init?(_ name: String) {
+        let parts = name.split(separator: "/")
+        guard let kind = parts.first.flatMap({ Kind(rawValue: String($0)) }) else { return nil }
+        self.init(kind, parts.count > 1 ? Int(parts[1]) ?? 0 : 0)
+    }
+
+    var name: String { number == 0 ? kind.rawValue : "\(kind.rawValue)/\(number)" }
+}
+
 /// What may have gone wrong without a fault of the hub.
 struct Excuses {
     /// Devices of which no process served for seconds.
@@ -30,9 +51,9 @@ extension World: HubObserver {
     private func carryOut(_ action: PolicyAction) {
         switch action {
         case .spawn(let device, let incarnation, let isCell):
-            guard let kind = Kind(rawValue: device), let slot = hub.devices[device] else { return }
-            if !isCell { hub.expect(slot) }
-            starts.append(Start(kind: kind, incarnation: incarnation, isCell: isCell))
+            guard let seat = Seat(device), let slot = slot(of: device) else { return }
+            if !isCell { hub.expect(slot, seat: seat.number) }
+            starts.append(Start(seat: seat, incarnation: incarnation, isCell: isCell))
         case .drain(let device, let incarnation):
             process(device, incarnation)?.isDraining = true
         case .term(let device, let incarnation): end(device, incarnation, "TERM")
@@ -53,30 +74,34 @@ extension World: HubObserver {
         case .buried(let device, let incarnation, let death, _):
             bury(device, incarnation, death)
         case .cellLost(let device, let failed):
-            if let slot = hub.devices[device] { hub.cellLost(slot, failed: failed) }
+            if let slot = slot(of: device) { hub.cellLost(slot, failed: failed) }
         case .refuse(let device, let state):
-            guard let slot = hub.devices[device], let kind = Kind(rawValue: device) else { return }
+            guard let slot = slot(of: device), let seat = Seat(device) else { return }
             note("\(device) is \(state)")
             excuses.refusals = true
-            excuses.away.insert(kind)
-            hub.refuse(slot, state.rawValue)
+            excuses.away.insert(seat.kind)
+            hub.refuse(slot, seat: seat.number, state.rawValue)
         case .show(let device, let state, let reason):
             note("\(device) is shown \(state) \(reason)")
-            guard state == .waiting, let kind = Kind(rawValue: device) else { return }
+            guard state == .waiting, let seat = Seat(device) else { return }
             excuses.delays = true
-            excuses.away.insert(kind)
+            excuses.away.insert(seat.kind)
         case .swapFailed, .refused, .exit: break
         }
     }
 
+    private func slot(of seat: String) -> DeviceSlot? {
+        Seat(seat).flatMap { hub.devices[$0.kind.rawValue] }
+    }
+
     private func process(_ device: String, _ incarnation: Int) -> SimProcess? {
-        processes.first { $0.kind.rawValue == device && $0.number == incarnation }
+        processes.first { $0.seat.name == device && $0.number == incarnation }
     }
 
     /// A signal is under way to a process, or to one that has not come up yet.
     private func end(_ device: String, _ incarnation: Int, _ signal: String) {
         let pending = starts.firstIndex {
-            $0.kind.rawValue == device && $0.incarnation == incarnation
+            $0.seat.name == device && $0.incarnation == incarnation
         }
         if let pending {
             notices.append(.unborn(starts.remove(at: pending)))
@@ -88,7 +113,7 @@ extension World: HubObserver {
     }
 
     private func bury(_ device: String, _ incarnation: Int, _ death: Death) {
-        hub.devices[device]?.charged = policy.watchesReturns(device)
+        slot(of: device)?.charged = policy.watchesReturns(device)
         guard let process = process(device, incarnation) else { return }
         let settled = verdicts
         verdicts = [:]
@@ -104,7 +129,7 @@ extension World: HubObserver {
             .returned(
                 device: device, incarnation: incarnation,
                 key: VisitKey(symbol: symbol, digest: digest)))
-        hub.devices[device]?.charged = policy.watchesReturns(device)
+        slot(of: device)?.charged = policy.watchesReturns(device)
     }
 
     func fate(device: String, symbol: String, digest: UInt64) -> Hub.Fate {
@@ -125,27 +150,33 @@ extension World: HubObserver {
         errands.append(.drained(device: device, incarnation: incarnation))
     }
 
+    func outdated(device: String, incarnation: Int) {
+        errands.append(.outdated(device: device, incarnation: incarnation))
+    }
+
     func cellEmptied(device: String, incarnation: Int) {
         errands.append(.emptied(device: device, incarnation: incarnation))
     }
 
     /// A visit that may end its process is given to no process that serves others.
     func delivered(_ order: borrowing VisitOrder, to process: SimProcess) {
-        guard !process.isCell, order.asker == nil, policy.hasCharges(process.kind.rawValue) else {
+        guard !process.isCell, order.asker == nil, policy.hasCharges(process.seat.name) else {
             return
         }
         let key = VisitKey(symbol: process.names[order.symbol], digest: Digest.of(order.value))
         let number = order.flow
-        guard policy.verdict(process.kind.rawValue, key) != .free,
+        guard policy.verdict(process.seat.name, key) != .free,
             hub.flows.first(where: { $0.number == number })?.trial != .ordinary
         else { return }
-        breach("\(key.symbol) is suspect and came to \(process.kind)#\(process.number)")
+        breach("\(key.symbol) is suspect and came to \(process.seat.name)#\(process.number)")
     }
 
     // MARK: - Processes
 
     func swap(_ kind: Kind) {
         let before = starts.count
+        // What starts from now on may be another build.
+        if Bool.random(using: &chance) { builds[kind, default: 0] += 1 }
         tell(.swap(kind.rawValue))
         if starts.count > before { swaps += 1 }
     }
@@ -177,15 +208,15 @@ extension World: HubObserver {
     }
 
     func die(_ process: SimProcess, _ exit: ExitReason) {
-        note("\(process.kind)#\(process.number) dies: \(exit)")
+        note("\(process.seat.name)#\(process.number) dies: \(exit)")
         process.isAlive = false
         process.exit = exit
         notices += [.closed(process), .reaped(process)]
     }
 
     func comeUp(_ start: Start) {
-        let device = start.kind.rawValue
-        if clock < outages[start.kind, default: 0] {
+        let device = start.seat.name
+        if clock < outages[start.seat.kind, default: 0] {
             return tell(
                 .unspawned(
                     device: device, incarnation: start.incarnation, error: "EAGAIN",
@@ -219,18 +250,18 @@ extension World: HubObserver {
         switch notices.remove(at: index) {
         case .closed(let process):
             hub.away(process.peer)
-            tell(.cableClosed(device: process.kind.rawValue, incarnation: process.number))
+            tell(.cableClosed(device: process.seat.name, incarnation: process.number))
         case .reaped(let process):
             // The host reads the cable dry; the hub must not rely on it.
             if Bool.random(using: &chance) { process.readDry() }
             tell(
                 .died(
-                    device: process.kind.rawValue, incarnation: process.number,
+                    device: process.seat.name, incarnation: process.number,
                     exit: process.exit, page: process.page, load: load(of: process, true)))
         case .unborn(let start):
             tell(
                 .died(
-                    device: start.kind.rawValue, incarnation: start.incarnation,
+                    device: start.seat.name, incarnation: start.incarnation,
                     exit: ExitReason(signal: "KILL"), page: nil, load: ProcessLoad()))
         }
     }
@@ -239,7 +270,7 @@ extension World: HubObserver {
     func readings() -> [ProcessReading] {
         processes.filter(\.isAlive).map { process in
             ProcessReading(
-                device: process.kind.rawValue, incarnation: process.number, page: process.page,
+                device: process.seat.name, incarnation: process.number, page: process.page,
                 stopped: process.isStopped, load: load(of: process, false))
         }
     }
@@ -260,7 +291,7 @@ extension World: HubObserver {
         for process in processes where process.isAlive && process.isFree && !process.isDraining {
             if process.isCell {
                 breach("a cell is left")
-            } else if policy.main(of: process.kind.rawValue) != process.number {
+            } else if policy.main(of: process.seat.name) != process.number {
                 breach("the old \(process.kind) of a swap is left")
             }
         }

@@ -31,7 +31,7 @@ final class World {
 
     /// A process that the policy has asked for and that has not come up yet.
     struct Start {
-        var kind: Kind
+        var seat: Seat
         var incarnation: Int
         var isCell: Bool
     }
@@ -68,6 +68,8 @@ final class World {
     var errands: [PolicyEvent] = []
     var verdicts: [UInt64: Hub.Verdict] = [:]
     var born = 0
+    /// The program of each device on the disk.
+    var builds: [Kind: UInt64] = [:]
     private var queue: [Command] = []
     var commands: [Command] = []
     private var faults: [Fault] = []
@@ -108,7 +110,12 @@ final class World {
         hub = Hub(epoch: 1, limits: limits) {
             Value.array($0.map { Value(encoded: $0) }).encoded
         }
-        policy = Policy(Kind.allCases.map { DeviceProfile(name: $0.rawValue) })
+        var seats: [Seat] = []
+        for kind in Kind.allCases {
+            let isDouble = faults && Int.random(in: 0..<3, using: &chance) == 0
+            seats += isDouble ? [Seat(kind, 1), Seat(kind, 2)] : [Seat(kind, 0)]
+        }
+        policy = Policy(seats.map { DeviceProfile(name: $0.name, device: $0.kind.rawValue) })
         let names =
             programs
             ?? (0..<Int.random(in: 2...8, using: &chance)).map { _ in
@@ -132,12 +139,12 @@ final class World {
         }
         self.chance = chance
         hub.observer = self
-        try declare()
+        try declare(seats)
         for (index, name) in names.enumerated() { enqueue(name, index, of: names.count) }
         tell(.boot)
     }
 
-    private func declare() throws {
+    private func declare(_ seats: [Seat]) throws {
         for kind in Kind.allCases {
             let isCircuit = kind == .circuit
             try hub.declare(
@@ -145,7 +152,8 @@ final class World {
                     name: kind.rawValue, pure: kind == .compute,
                     provides: kind.bindings.map(\.name), calls: nil, reads: [],
                     writes: isCircuit ? ["library", "loading", "number", "heard"] : [],
-                    publishes: isCircuit ? [Self.news] : []))
+                    publishes: isCircuit ? [Self.news] : [],
+                    instances: seats.count { $0.kind == kind }))
         }
         hub.declare(region: "library", initial: .array([]))
         hub.declare(region: "loading", initial: .null)
@@ -253,7 +261,7 @@ final class World {
             let start = starts[index]
             found.append(
                 (
-                    "\(start.kind)#\(start.incarnation) starts",
+                    "\(start.seat.name)#\(start.incarnation) starts",
                     { [self] in comeUp(starts.remove(at: index)) }
                 ))
         }
