@@ -59,11 +59,10 @@ extension Catalogue {
                     """)
             ],
             [
-                .seeds,
                 .test(
                     "KernelTests",
                     "what retention has overtaken is one gap that names it, and the rest is handled"
-                ),
+                )
             ]),
         Mutant(
             "publish_is_effect", "a repeat that does not publish again has diverged",
