@@ -273,8 +273,6 @@ public final class Kernel {
         admit()
     }
 
-    // MARK: - Memory
-
     /// Follows a region: its state now, then each change.
     /// - Throws: `KernelError` when there is no such region.
     public func follow(

@@ -23,7 +23,7 @@ import Testing
             #expect(Help.of(verb)?.hasPrefix("usage: concentric \(verb)") == true)
             #expect(Help.all.contains("  \(verb) "))
         }
-        #expect(Help.of("follow") == nil)
+        #expect(Help.of("new") == nil)
         #expect(Help.all.split(separator: "\n").allSatisfy { $0.count <= 160 })
     }
 
