@@ -23,7 +23,7 @@ final class DeviceRuntime: LinkDelegate {
 
     let mirror = Mirror()
     private let bindings: Bindings
-    private let page = StatusPage()
+    private let page: StatusPage
     private let coding = CBORCoding()
     private var link: Link?
     private var isCell = false
@@ -39,8 +39,9 @@ final class DeviceRuntime: LinkDelegate {
     /// Regions of the welcome that have not come yet; the device is ready when they have.
     private var missing: Set<String> = []
 
-    private init(_ bindings: Bindings) {
+    init(_ bindings: Bindings, page: StatusPage) {
         self.bindings = bindings
+        self.page = page
     }
 
     /// Says hello on descriptor 3.
@@ -54,7 +55,7 @@ final class DeviceRuntime: LinkDelegate {
                 "this program is a device: a kernel starts it (`concentric up`), with its cable at "
                     + "descriptor 3")
         }
-        let runtime = DeviceRuntime(bindings)
+        let runtime = DeviceRuntime(bindings, page: StatusPage())
         shared = runtime
         runtime.link = Link(OwnedDescriptor(owning: 3), delegate: runtime)
         let loop = EventLoop.shared
@@ -188,7 +189,7 @@ final class DeviceRuntime: LinkDelegate {
     // MARK: - Work
 
     /// Does the earliest work when no task is ready; when none is left, repeats that wait say so.
-    private func idle() -> Bool {
+    func idle() -> Bool {
         page.run(0)
         while next < work.count {
             let item = work[next]

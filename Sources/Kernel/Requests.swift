@@ -70,9 +70,12 @@ extension Hub {
         if flow.lane?.queue.first === flow { begin(flow) }
     }
 
+    /// How the keys begin that a caller has chosen.
+    static let ownRoot = "own:"
+
     /// A key of the caller's own stands for one symbol and payload: with others it is another.
     private func ownPath(_ key: String?, _ symbol: SymbolSlot, _ payload: [UInt8]) -> String? {
-        key.map { "own:\($0)/\(symbol.name):\(Digest.text(payload))" }
+        key.map { "\(Hub.ownRoot)\($0)/\(symbol.name):\(Digest.text(payload))" }
     }
 
     private func lane(of symbol: SymbolSlot) -> Lane {

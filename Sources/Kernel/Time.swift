@@ -9,7 +9,10 @@ extension Hub {
         for flow in flows where !flow.ended && flow.running {
             judge(flow)
             guard !flow.ended else { continue }
-            if flow.ending == nil || flow.last { due = min(due, max(flow.deadline, seen + 1)) }
+            // A deadline that has passed has done what it can: what was cancelled has its own time.
+            if seen < flow.deadline, flow.ending == nil || flow.last {
+                due = min(due, flow.deadline)
+            }
             if let visit = flow.visit, let settled = settleTime(visit) { due = min(due, settled) }
         }
     }

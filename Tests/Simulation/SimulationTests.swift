@@ -21,7 +21,7 @@ import Testing
     static let fixed: [[String]] = [
         ["linear"], ["create"], ["update"], ["imperative"], ["outer"], ["race", "create"],
         ["failing", "update"], ["fork"], ["forkfail"], ["deep"], ["loop"], ["nested"], ["late"],
-        ["own"],
+        ["own"], ["send"],
     ]
 
     @Test(arguments: fixed)
@@ -43,17 +43,20 @@ import Testing
         }
     }
 
-    @Test func `cells and swaps are part of these runs`() throws {
+    @Test func `cells, swaps and seats that follow are part of these runs`() throws {
         var cells = 0
         var swaps = 0
+        var followers = 0
         for seed in 0..<60 {
             let world = try World(seed: UInt64(seed))
             _ = world.run()
             cells += world.cells
             swaps += world.swaps
+            followers += world.followers
         }
         #expect(cells > 20)
         #expect(swaps > 20)
+        #expect(followers > 5)
     }
 
     @Test func `the same seed makes the same run`() throws {

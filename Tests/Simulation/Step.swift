@@ -30,6 +30,8 @@ struct Mark: Hashable {
 
 enum Question {
     case call(String, Value)
+    /// A command for a lane.
+    case dispatch(String, Value)
     /// A pipe that is built in the handler, with the names of its closures.
     case run([StageDescriptor], closures: [String], Value)
     /// The closure gives the new values and its result.
