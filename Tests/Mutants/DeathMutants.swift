@@ -44,13 +44,14 @@ extension Mutants {
                         + "} ?? true"),
             ]),
         Mutant(
-            "stay_with_elder", "a flow stays with the process under which it began",
+            "stay_with_elder", "a flow stays with the build under which it began",
             [
                 .init(
-                    "Sources/Kernel/Swap.swift", "if let elder = device.elder,",
-                    "if let elder = device.elder, !BROKEN,")
+                    "Sources/Kernel/Generation.swift", "guard !elders.isEmpty, flow.root > 0 else",
+                    "guard !elders.isEmpty, flow.root > 0, !BROKEN else")
             ],
             [
+                .seeds,
                 .test(
                     "KernelTests",
                     "flows finish on the process under which they began, new ones start on the new")

@@ -50,7 +50,7 @@ struct Exemption: Sendable {
 
 /// The list.
 enum Mutants {
-    static let all = answers + keys + endings + visits + supervision + limits
+    static let all = answers + keys + endings + visits + seats + supervision + limits
 
     static let exemptions = [
         Exemption(
