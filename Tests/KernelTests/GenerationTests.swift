@@ -161,6 +161,24 @@ import Testing
         #expect(house.hub.liveFlows == 0)
     }
 
+    @Test func `the flows of a dead build are finished by the next`() throws {
+        let first = try house.circuit(seat: 1, program: 1)
+        let moved = house.client.call("Circuit.work", "1")
+        _ = try first.take("Circuit.work")
+        let second = try house.circuit(seat: 1, program: 2)
+        let own = house.client.call("Circuit.work", "2")
+        let visit = try second.take("Circuit.work")
+        _ = try house.circuit(seat: 1, program: 3)
+        first.die()
+        let again = try second.take("Circuit.work")
+        second.answer(visit, "own")
+        #expect(own.end == "own")
+        #expect(supervisor.retired.isEmpty, "it has the other flow to finish")
+        second.answer(again, "moved")
+        #expect(moved.end == "moved")
+        #expect(supervisor.retired == ["circuit/1#\(second.peer.incarnation)"])
+    }
+
     @Test func `what belongs to a dead build is not waited for`() throws {
         let first = try house.circuit(seat: 1, program: 1)
         let held = house.client.call("Circuit.work", "1")
