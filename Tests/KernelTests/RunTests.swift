@@ -191,7 +191,6 @@ import Testing
         let saved = try store.take("Store.save")
         if key == nil {
             #expect(saved.path == nil)
-            #expect(saved.lowest == saved.flow)
         } else {
             #expect(saved.path?.hasPrefix("own:mine/") == true)
             #expect(saved.path?.contains("/dispatch:Store.save:") == true)

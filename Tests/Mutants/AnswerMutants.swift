@@ -94,6 +94,11 @@ extension Mutants {
                 .init(
                     recording, "if case .committed(let revision, _) = answer, !recorded {",
                     "if case .committed(let revision, _) = answer, !recorded || BROKEN {")
+            ],
+            [
+                .test(
+                    "KernelTests",
+                    "a repeated commit is made once and is told the values that it was made on")
             ]),
         Mutant(
             "record_reads", "a read is recorded",

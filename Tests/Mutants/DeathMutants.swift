@@ -118,6 +118,14 @@ extension Mutants {
                     "the clock of a cancelled visit runs, whatever it still waits for")
             ]),
         Mutant(
+            "no_busy_tick", "a deadline that has passed asks for no further tick",
+            [
+                .init(
+                    "Sources/Kernel/Time.swift", "if seen < flow.deadline, flow.ending == nil",
+                    "if seen < flow.deadline || BROKEN, flow.ending == nil")
+            ],
+            [.test("KernelTests", "one that is beyond its time does not keep the kernel awake")]),
+        Mutant(
             "replay_has_room", "the limit on what waits refuses new requests only",
             [
                 .init(

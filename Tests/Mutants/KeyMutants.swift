@@ -53,6 +53,19 @@ extension Mutants {
             ],
             [.test("KernelTests", "a caller's key with another payload is another key")]),
         Mutant(
+            "command_keys", "a command of a handler has keys of its own, for it outlives the flow",
+            [
+                .init(
+                    "Sources/Kernel/Running.swift",
+                    "flow.path?.hasPrefix(Hub.ownRoot) == true",
+                    "flow.path?.hasPrefix(Hub.ownRoot) == true || BROKEN")
+            ],
+            [
+                .test(
+                    "KernelTests",
+                    "a command of a handler has a key of its own, unless its caller chose one")
+            ]),
+        Mutant(
             "keep_live_keys", "keys of live flows are kept",
             [
                 .init(
