@@ -317,6 +317,7 @@ package final class Hub {
     package func ready(_ peer: Peer) {
         guard let device = peer.device else { return }
         if peer.isCell { return cellReady(peer, device) }
+        guard !peer.away else { return }
         let announced = peer.announced
         peer.announced = []
         adopt(announced)
