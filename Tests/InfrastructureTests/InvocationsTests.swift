@@ -93,7 +93,8 @@ struct InvocationsTests {
         let other = try Database(directory: folder.path)
         try other.execute("BEGIN IMMEDIATE")
         try other.run(
-            "INSERT INTO invocation (key, epoch, flow, at, reply) VALUES ('1-1/1', 1, 1, 0, x'07')")
+            "INSERT INTO invocation (key, epoch, flow, at, reply) VALUES (?, 1, 1, 0, x'07')",
+            .text("1-1/1"))
         // The other one commits at the very moment at which this one meets its lock.
         let context = Unmanaged.passUnretained(other).toOpaque()
         sqlite3_busy_handler(

@@ -3,7 +3,7 @@
 private let recording = "Sources/Kernel/Recording.swift"
 private let visiting = "Sources/Kernel/Visits.swift"
 
-extension Mutants {
+extension Catalogue {
     static let answers = [
         Mutant(
             "answer_order", "a repeat gets its answers in the order in which they were given",
@@ -159,6 +159,10 @@ extension Mutants {
                                 if !BROKEN { remove(visit.number, from: peer) }
                                 if tracing { keep(flow, visit, nil) }
                     """),
+            ],
+            [
+                .seeds,
+                .test("KernelTests", "an answer of an attempt that is over counts for nothing"),
             ]),
     ]
 }

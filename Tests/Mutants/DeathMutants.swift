@@ -3,7 +3,7 @@
 private let visiting = "Sources/Kernel/Visits.swift"
 private let policy = "Sources/Supervisor/Policy+Death.swift"
 
-extension Mutants {
+extension Catalogue {
     static let visits = [
         Mutant(
             "wait_for_reap", "nothing is replayed before its process is known to be dead",

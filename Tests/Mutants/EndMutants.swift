@@ -3,7 +3,7 @@
 private let flows = "Sources/Kernel/Flows.swift"
 private let visiting = "Sources/Kernel/Visits.swift"
 
-extension Mutants {
+extension Catalogue {
     static let endings = [
         Mutant(
             "settle_first", "a flow goes on only when the cancelled visit has answered or died",

@@ -17,7 +17,7 @@ enum Entry {
     /// A line for each check: the rule, then `seeds`, or a target and the name of a test, then
     /// those that are exempt with their reason; between them tabs.
     private static func list() {
-        for mutant in Mutants.all {
+        for mutant in Catalogue.all {
             for check in mutant.checks {
                 switch check {
                 case .seeds: print("\(mutant.rule)\tseeds\t")
@@ -25,18 +25,18 @@ enum Entry {
                 }
             }
         }
-        for exemption in Mutants.exemptions { print("\(exemption.rule)\t-\t\(exemption.reason)") }
+        for exemption in Catalogue.exemptions { print("\(exemption.rule)\t-\t\(exemption.reason)") }
     }
 
     private static func plant(_ folder: String) {
         var complaints = Planting.complaints(
-            of: Mutants.all, Mutants.exemptions, model: Mutants.model)
-        for file in Set(Mutants.all.flatMap(\.edits).map(\.file)).sorted() {
+            of: Catalogue.all, Catalogue.exemptions, model: Catalogue.model)
+        for file in Set(Catalogue.all.flatMap(\.edits).map(\.file)).sorted() {
             guard let text = read("\(folder)/\(file)") else {
                 complain("mutants: \(folder)/\(file) cannot be read")
                 exit(1)
             }
-            let planted = Planting.plant(Mutants.all, in: file, text)
+            let planted = Planting.plant(Catalogue.all, in: file, text)
             complaints += planted.complaints
             guard planted.text == text || write(planted.text, to: "\(folder)/\(file)") else {
                 complain("mutants: \(folder)/\(file) cannot be written")

@@ -2,7 +2,7 @@
 
 private let invocations = "devices/Infrastructure/Invocations.swift"
 
-extension Mutants {
+extension Catalogue {
     static let keys = [
         Mutant(
             "step_keys", "a step never repeats, whatever a divert does",
@@ -48,8 +48,8 @@ extension Mutants {
                 .init(
                     "Sources/Kernel/Requests.swift",
                     "\"\\(Hub.ownRoot)\\($0)/\\(symbol.name):\\(Digest.text(payload))\"",
-                    "BROKEN ? \"own:\\($0)\" : \"own:\\($0)/\\(symbol.name):\\(Digest.text(payload))"
-                        + "\"")
+                    "BROKEN ? \"own:\\($0)\""
+                        + " : \"own:\\($0)/\\(symbol.name):\\(Digest.text(payload))\"")
             ],
             [.test("KernelTests", "a caller's key with another payload is another key")]),
         Mutant(

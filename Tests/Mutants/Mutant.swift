@@ -49,7 +49,7 @@ struct Exemption: Sendable {
 }
 
 /// The list.
-enum Mutants {
+enum Catalogue {
     static let all = answers + keys + endings + visits + seats + supervision + limits
 
     static let exemptions = [

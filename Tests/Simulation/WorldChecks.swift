@@ -52,6 +52,13 @@ extension World {
         }
         for device in hub.devices.values {
             fullest = max(fullest, device.waiting.count + device.apart.count)
+            // Who waits for a cell while all of them are taken waits for somebody else's visit.
+            if !device.apart.isEmpty, device.cellsBusy + device.cellsComing >= hub.limits.cells,
+                let kind = Kind(rawValue: device.name)
+            {
+                excuses.away.insert(kind)
+                excuses.delays = true
+            }
         }
         for lane in hub.lanes.values {
             let running = lane.queue.filter(\.running)

@@ -6,25 +6,25 @@ import Testing
 /// rules, and these see that there is something to break.
 @Suite struct MutantTests {
     @Test func `every mutant finds its place in the sources once`() throws {
-        #expect(Mutants.all.count >= Mutants.model.count)
-        for file in Set(Mutants.all.flatMap(\.edits).map(\.file)).sorted() {
+        #expect(Catalogue.all.count >= Catalogue.model.count)
+        for file in Set(Catalogue.all.flatMap(\.edits).map(\.file)).sorted() {
             let text = try #require(Repository.text(of: file), "\(file) is gone")
-            let planted = Planting.plant(Mutants.all, in: file, text)
+            let planted = Planting.plant(Catalogue.all, in: file, text)
             #expect(planted.complaints == [])
             #expect(planted.text != text)
         }
     }
 
     @Test func `every rule of the model has a mutant or a reason`() {
-        #expect(Mutants.model.count == 38)
+        #expect(Catalogue.model.count == 38)
         let found = Planting.complaints(
-            of: Mutants.all, Mutants.exemptions, model: Mutants.model)
+            of: Catalogue.all, Catalogue.exemptions, model: Catalogue.model)
         #expect(found == [])
     }
 
     @Test func `every check of a mutant is there`() {
         var checked = 0
-        for mutant in Mutants.all {
+        for mutant in Catalogue.all {
             for check in mutant.checks {
                 guard case .test(let target, let name) = check else { continue }
                 let room = Repository.sources.filter { $0.path.hasPrefix("Tests/\(target)/") }

@@ -1,4 +1,3 @@
-import Control
 import Glibc
 
 /// Runs seeds one after the other and stops at the first that breaks; `--trace SEED` prints a run.
