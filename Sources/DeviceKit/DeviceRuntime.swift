@@ -70,6 +70,12 @@ final class DeviceRuntime: LinkDelegate {
 
     // MARK: - From the kernel
 
+    func link(_ link: Link, brought body: UnsafeRawBufferPointer) -> Bool {
+        guard let delivery = KernelMessage.plainVisit(body) else { return false }
+        take(delivery)
+        return true
+    }
+
     func link(_ link: Link, said message: KernelMessage) {
         switch message {
         case .visit(let delivery): take(delivery)

@@ -22,6 +22,8 @@ public final class Kernel {
 
     private var link: Link?
     private var calls = PendingCalls()
+    /// A timer runs for those who wait.
+    private var isImpatient = false
     private let mirror = Mirror()
     private var greeting: UnsafeContinuation<Void, any Error>?
     private var patience: Timer?
@@ -82,8 +84,10 @@ public final class Kernel {
     /// or the machine slept, is one of them at most: what came meanwhile is still to be read.
     private func awaitGreeting(_ instance: String, steps: Int, of milliseconds: UInt64) {
         let next = EventLoop.shared.now &+ milliseconds &* 1_000_000
-        patience = EventLoop.shared.schedule(at: next) { [weak self] in
-            guard let self, greeting != nil else { return }
+        // Who connects holds it until the timer is cancelled. A weak reference, once made, would
+        // slow every later use of the connection down.
+        patience = EventLoop.shared.schedule(at: next) { [unowned self] in
+            guard greeting != nil else { return }
             guard steps == 1 else {
                 return awaitGreeting(instance, steps: steps - 1, of: milliseconds)
             }
@@ -109,6 +113,7 @@ public final class Kernel {
     ///   - deadline: in milliseconds; 0 for the symbol's own.
     ///   - key: the caller's own key: a repeat with the same key has its effects once.
     /// - Throws: `KernelError`.
+    @inline(__always)
     public func call<P, O>(
         _ symbol: Symbol<P, O>, _ payload: sending P, deadline: UInt32 = 0, key: String? = nil
     ) async throws -> O {
@@ -148,16 +153,28 @@ public final class Kernel {
         return writer.bytes
     }
 
+    // Wherever two ways meet of which one has waited, and at both ends of an asynchronous function,
+    // the runtime looks which executor goes on. That is most of what a call costs here, so what is
+    // done for each stands in one function without such places.
+    @inline(__always)
     private func exchange(
         _ symbol: String, _ payload: [UInt8], _ deadline: UInt32, _ key: String?
     ) async throws -> [UInt8] {
         try check(payload, symbol)
-        if calls.count >= openCalls { await room() }
+        guard calls.count < openCalls else {
+            return try await exchangeLater(symbol, payload, deadline, key)
+        }
         return try await ask { id, link in
-            let number = link.number(of: symbol)
-            link.send {
-                $0.call(id: id, symbol: number, deadline: deadline, key: key, payload)
-            }
+            link.call(id, symbol, deadline, key, payload)
+        }
+    }
+
+    private func exchangeLater(
+        _ symbol: String, _ payload: [UInt8], _ deadline: UInt32, _ key: String?
+    ) async throws -> [UInt8] {
+        await room()
+        return try await ask { id, link in
+            link.call(id, symbol, deadline, key, payload)
         }
     }
 
@@ -186,27 +203,59 @@ public final class Kernel {
         }
     }
 
+    /// Most calls are answered before anybody could want to cancel them, and to be ready for that
+    /// costs as much as the call: only who has waited for a while is.
+    @inline(__always)
     private func ask(_ write: (UInt64, Link) -> Void) async throws -> [UInt8] {
-        let number = calls.reserve()
-        return try await withTaskCancellationHandler {
+        try Task.checkCancellation()
+        var number: UInt64 = 0
+        let early = try await withUnsafeThrowingContinuation { (waiter: Waiter) in
+            guard let link, link.isOpen else {
+                return waiter.resume(
+                    throwing: KernelError(
+                        .kernelLost, "the kernel is away", outcome: .none, retry: true))
+            }
+            number = calls.add(waiter, since: EventLoop.shared.now)
+            write(number, link)
+            if !isImpatient { awaitImpatience() }
+        }
+        if let early { return early }
+        return try await waitOn(number)
+    }
+
+    /// Nanoseconds after which a call can be cancelled.
+    private static let impatience: UInt64 = 5_000_000
+
+    private func awaitImpatience() {
+        isImpatient = true
+        EventLoop.shared.schedule(at: EventLoop.shared.now &+ Self.impatience) { [self] in
+            isImpatient = false
+            let (waiters, areMore) = calls.impatient(since: EventLoop.shared.now - Self.impatience)
+            for waiter in waiters { waiter.resume(returning: nil) }
+            if areMore { awaitImpatience() }
+        }
+    }
+
+    private func waitOn(_ number: UInt64) async throws -> [UInt8] {
+        let output = try await withTaskCancellationHandler {
             try await withUnsafeThrowingContinuation { (waiter: Waiter) in
-                guard let link, link.isOpen else {
-                    calls.release(number)
-                    return waiter.resume(
-                        throwing: KernelError(
-                            .kernelLost, "the kernel is away", outcome: .none, retry: true))
-                }
-                calls.fill(number, waiter)
-                write(number, link)
+                guard let answer = calls.wait(number, waiter) else { return }
+                admit()
+                PendingCalls.resume(waiter, answer)
             }
         } onCancel: {
-            Task(executorPreference: LoopActor.executor) { @LoopActor [weak self] in
-                guard let self, let waiter = self.calls.take(number) else { return }
-                self.link?.send { $0.cancel(id: number) }
-                self.admit()
-                waiter.resume(throwing: CancellationError())
-            }
+            Task(executorPreference: LoopActor.executor) { @LoopActor [self] in cancel(number) }
         }
+        return output ?? []
+    }
+
+    /// The task that waits for a call was cancelled.
+    private func cancel(_ number: UInt64) {
+        let waiter = calls.take(number)
+        guard waiter != nil || calls.keep(number, .failure(CancellationError())) else { return }
+        link?.send { $0.cancel(id: number) }
+        waiter?.resume(throwing: CancellationError())
+        admit()
     }
 
     // MARK: - Memory
@@ -239,12 +288,16 @@ public final class Kernel {
 }
 
 extension Kernel: LinkDelegate {
+    func link(_ link: Link, brought body: UnsafeRawBufferPointer) -> Bool {
+        guard let reply = KernelMessage.plainReply(body) else { return false }
+        settle(reply.number, .success([UInt8](reply.bytes)))
+        return true
+    }
+
     func link(_ link: Link, said message: KernelMessage) {
         switch message {
         case .reply(let id, let reply): finish(id, reply)
-        case .accepted(let id):
-            calls.take(id)?.resume(returning: [])
-            admit()
+        case .accepted(let id): settle(id, .success([]))
         case .welcome(let welcome):
             epoch = welcome.epoch
             pid = Int32(clamping: welcome.pid)
@@ -271,12 +324,20 @@ extension Kernel: LinkDelegate {
     }
 
     private func finish(_ id: UInt64, _ reply: KernelMessage.Reply) {
-        guard let waiter = calls.take(id) else { return }
         switch reply {
-        case .output(let bytes): waiter.resume(returning: [UInt8](bytes))
-        case .failure(let error): waiter.resume(throwing: error)
-        case .committed, .conflict: waiter.resume(returning: [])
+        case .output(let bytes): settle(id, .success([UInt8](bytes)))
+        case .failure(let error): settle(id, .failure(error))
+        case .committed, .conflict: settle(id, .success([]))
         }
+    }
+
+    @inline(__always)
+    private func settle(_ id: UInt64, _ answer: Result<[UInt8], any Error>) {
+        guard let waiter = calls.take(id) else {
+            calls.keep(id, answer)
+            return
+        }
+        PendingCalls.resume(waiter, answer)
         admit()
     }
 
@@ -301,7 +362,7 @@ extension Kernel: LinkDelegate {
     }
 
     private func failAll(_ error: KernelError) {
-        for waiter in calls.takeAll() { waiter.resume(throwing: error) }
+        for waiter in calls.takeAll(error) { waiter.resume(throwing: error) }
         for waiter in queued { waiter.resume() }
         queued = []
     }

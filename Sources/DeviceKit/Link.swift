@@ -6,6 +6,9 @@ internal import Wire
 @LoopActor
 protocol LinkDelegate: AnyObject {
     func link(_ link: Link, said message: KernelMessage)
+    /// A plain message of a kind that comes again and again; returns false to have it as a
+    /// `KernelMessage`.
+    func link(_ link: Link, brought body: UnsafeRawBufferPointer) -> Bool
     /// The link has ended, once.
     func link(_ link: Link, ended error: KernelError)
 }
@@ -17,12 +20,18 @@ final class Link: ConnectionDelegate {
     private var delegate: (any LinkDelegate)?
     private var connection: Connection?
     private let writer = CBORWriter(capacity: 4_096)
+    /// The connection will ask for what is written.
+    private var isAwaited = false
     private var numbers: [String: UInt64] = [:]
+    /// The symbol that was used last: most are followed by themselves.
+    private var recent: (symbol: String, number: UInt64)?
 
     /// Takes over a connected socket.
     init(_ descriptor: consuming OwnedDescriptor, delegate: any LinkDelegate) {
         self.delegate = delegate
-        connection = Connection(descriptor, delegate: self)
+        let connection = Connection(descriptor, delegate: self)
+        connection.onFlush = { [self] in handOver() }
+        self.connection = connection
     }
 
     var isOpen: Bool { connection?.isClosed == false }
@@ -31,20 +40,41 @@ final class Link: ConnectionDelegate {
     @inline(__always)
     func send(_ write: (CBORWriter) -> Void) {
         write(writer)
+        guard !isAwaited || writer.count >= SocketLimits.keptCapacity else { return }
+        isAwaited = connection?.fillLater() ?? false
+        if !isAwaited || writer.count >= SocketLimits.keptCapacity { handOver() }
+    }
+
+    private func handOver() {
+        isAwaited = false
         connection?.send(writer.written)
         writer.reset()
     }
 
+    /// Sends a call.
+    func call(
+        _ id: UInt64, _ symbol: String, _ deadline: UInt32, _ key: String?, _ payload: [UInt8]
+    ) {
+        let number = number(of: symbol)
+        send { $0.call(id: id, symbol: number, deadline: deadline, key: key, payload) }
+    }
+
     /// The number that stands for a symbol on this connection; it is declared at its first use.
     func number(of symbol: String) -> UInt64 {
-        if let number = numbers[symbol] { return number }
+        if let recent, recent.symbol == symbol { return recent.number }
+        if let number = numbers[symbol] {
+            recent = (symbol, number)
+            return number
+        }
         let number = UInt64(numbers.count)
         numbers[symbol] = number
+        recent = (symbol, number)
         send { $0.name(index: number, symbol) }
         return number
     }
 
     func flush() {
+        handOver()
         connection?.flushNow()
     }
 
@@ -64,14 +94,19 @@ final class Link: ConnectionDelegate {
                 return bytes.count
             case .body(let body, let end):
                 offset = end
-                do {
-                    delegate?.link(self, said: try KernelMessage(body))
-                } catch {
-                    fail(error.description)
-                    return bytes.count
+                if delegate?.link(self, brought: body) != true {
+                    hear(body)
                 }
                 guard isOpen else { return bytes.count }
             }
+        }
+    }
+
+    private func hear(_ body: UnsafeRawBufferPointer) {
+        do {
+            delegate?.link(self, said: try KernelMessage(body))
+        } catch {
+            fail(error.description)
         }
     }
 

@@ -12,9 +12,9 @@ package protocol DriverOwner: AnyObject {
     func drained(_ driver: CableDriver)
     /// The connection is to be closed once what was written has been sent.
     func refused(_ driver: CableDriver, _ reason: String)
-    /// There is something to write.
+    /// There is something to write: it is taken now, or soon, with what is written meanwhile.
     func wrote(_ driver: CableDriver)
-    /// Bytes that were handed on and not yet taken by the peer.
+    /// Bytes that were taken and that the peer has not.
     func backlog(_ driver: CableDriver) -> Int
 }
 
@@ -52,8 +52,12 @@ package final class CableDriver {
     private let program: UInt64
     private let pid: UInt64
     private var names: [(slot: SymbolSlot?, text: String)] = []
+    /// The owner knows that something is written, and has not taken it yet.
+    private var isTold = false
     /// Patches were dropped; whole values follow when the peer has caught up.
     private var lagging = false
+    /// What the peer had not taken when the last bytes of it came.
+    private var backlog = 0
     /// Requests that have come since the peer last took what it was sent.
     private var impatience = 0
 
@@ -82,6 +86,7 @@ package final class CableDriver {
     /// Takes what has arrived; returns how many bytes were whole frames.
     package func receive(_ bytes: UnsafeRawBufferPointer) -> Int {
         var offset = 0
+        backlog = owner?.backlog(self) ?? 0
         while phase != .closed {
             switch Frame.next(in: bytes, at: offset) {
             case .incomplete: return offset
@@ -94,6 +99,7 @@ package final class CableDriver {
             case .body(let body, let end):
                 offset = end
                 frames += 1
+                if takePlain(body) { continue }
                 do {
                     try take(PeerMessage(body))
                 } catch {
@@ -108,6 +114,20 @@ package final class CableDriver {
     package func closed() {
         phase = .closed
         owner = nil
+    }
+
+    /// What was written has been taken.
+    package func taken() {
+        output.reset()
+        isTold = false
+    }
+
+    /// Tells the owner that something is written, once until it is taken or has become much.
+    @inline(__always)
+    func tell() {
+        guard !isTold || output.count >= DriverLimits.gathered else { return }
+        isTold = true
+        owner?.wrote(self)
     }
 
     /// The hub knows the peer no more: they let go of each other.
@@ -138,17 +158,36 @@ package final class CableDriver {
     package func drain() {
         guard phase != .closed else { return }
         output.drain()
-        owner?.wrote(self)
+        tell()
     }
 
     /// Asks for a sign of life.
     package func ping() {
         guard phase == .serving else { return }
         output.ping(frames)
-        owner?.wrote(self)
+        tell()
     }
 
     // MARK: - From the peer
+
+    /// Takes what comes with every visit; returns false, having done nothing, for all else.
+    @inline(__always)
+    private func takePlain(_ body: UnsafeRawBufferPointer) -> Bool {
+        guard let peer else { return false }
+        if device != nil, let output = PeerMessage.plainOutput(body) {
+            hub.returned(peer, visit: output.number, .next([UInt8](output.bytes)))
+            return true
+        }
+        guard isPatient, let sent = PeerMessage.plainCall(body) else { return false }
+        call(peer, sent.id, sent.symbol, sent.deadline, nil, sent.payload)
+        return true
+    }
+
+    /// The peer reads what it is sent.
+    @inline(__always)
+    private var isPatient: Bool {
+        impatience == 0 && backlog + output.count <= DriverLimits.backlog
+    }
 
     private func take(_ message: PeerMessage) throws(WireError) {
         guard let peer else {
@@ -189,7 +228,7 @@ package final class CableDriver {
         case .drained: owner?.drained(self)
         case .ping(let number):
             output.pong(number)
-            owner?.wrote(self)
+            tell()
         case .pong: pongs += 1
         case .hello: throw .field("a second hello")
         }
@@ -203,7 +242,8 @@ package final class CableDriver {
         case .ping, .call, .dispatch, .follow: break
         default: return false
         }
-        guard (owner?.backlog(self) ?? 0) > DriverLimits.backlog else {
+        let waiting = backlog + output.count
+        guard waiting > DriverLimits.backlog else {
             impatience = 0
             return false
         }
@@ -211,8 +251,7 @@ package final class CableDriver {
         guard impatience > DriverLimits.impatience else { return false }
         refuse(
             .overloaded,
-            "\(impatience) requests came while \(owner?.backlog(self) ?? 0) bytes of answers "
-                + "were not read")
+            "\(impatience) requests came while \(waiting) bytes of answers were not read")
         return true
     }
 
@@ -333,14 +372,14 @@ package final class CableDriver {
                 pid: pid, isCell: isCell))
         for region in regions { try? hub.follow(peer, region: region) }
         owner?.welcomed(self)
-        owner?.wrote(self)
+        tell()
     }
 
     private func refuse(_ code: KernelError.Code, _ message: String) {
         guard phase != .closed else { return }
         phase = .closed
         output.refused(code: code.rawValue, message: message)
-        owner?.wrote(self)
+        tell()
         owner?.refused(self, message)
     }
 }
@@ -349,6 +388,8 @@ package final class CableDriver {
 package enum DriverLimits {
     /// Bytes that may wait for a peer before its patches are dropped and whole values follow.
     package static let backlog = 8 << 20
+    /// Bytes that are written before they are handed on, at the latest.
+    package static let gathered = 64 << 10
     /// Requests of a peer that come while more than that waits for it.
     package static let impatience = 65_536
     /// Nanoseconds, in which a device's process was not stopped, for a small frame to be whole, or

@@ -11,16 +11,19 @@ extension CableDriver: Cable {
             number: order.number, symbol: UInt64(order.symbol), flow: order.flow,
             path: order.path, step: order.step, attempt: order.attempt, now: order.now,
             lowest: order.lowest, replay: order.replay,
-            reads: order.reads.map {
-                KernelMessage.Read(
-                    region: $0.region, number: $0.number, revision: $0.revision, value: $0.value)
-            }, payload: order.value)
-        owner?.wrote(self)
+            reads: order.reads.isEmpty
+                ? []
+                : order.reads.map {
+                    KernelMessage.Read(
+                        region: $0.region, number: $0.number, revision: $0.revision,
+                        value: $0.value)
+                }, payload: order.value)
+        tell()
     }
 
     package func cancel(visit: UInt64) {
         output.cancelVisit(visit)
-        owner?.wrote(self)
+        tell()
     }
 
     package func answer(visit: UInt64, tag: UInt64, _ answer: Answer) {
@@ -31,7 +34,7 @@ extension CableDriver: Cable {
             output.committed(answer: visit, tag, revision: revision, values: values)
         case .conflict: output.conflict(answer: visit, tag)
         }
-        owner?.wrote(self)
+        tell()
     }
 
     package func reply(call: UInt64, _ result: Result<[UInt8], KernelError>) {
@@ -39,18 +42,18 @@ extension CableDriver: Cable {
         case .success(let bytes): output.output(reply: call, bytes)
         case .failure(let error): output.failure(reply: call, error)
         }
-        owner?.wrote(self)
+        tell()
     }
 
     package func accepted(call: UInt64) {
         output.accepted(id: call)
-        owner?.wrote(self)
+        tell()
     }
 
     package func snapshot(region: String, at revision: Revision, _ value: Value) {
         output.snapshot(
             region: region, epoch: revision.epoch, counter: revision.counter, value)
-        owner?.wrote(self)
+        tell()
     }
 
     package func patch(at revision: Revision, _ changes: [RegionChange]) {
@@ -60,6 +63,6 @@ extension CableDriver: Cable {
             changes.map {
                 KernelMessage.Change(region: $0.region, from: $0.from, patch: $0.patch)
             })
-        owner?.wrote(self)
+        tell()
     }
 }

@@ -19,6 +19,13 @@ final class Plug: ConnectionDelegate {
     private let client: Int32
     private let house: House
     private var connection: Connection?
+    /// What timers hold of it. A weak reference, once made, would slow every later use down.
+    private let hold = Hold()
+
+    private final class Hold {
+        /// Nil once the connection has ended.
+        var plug: Plug?
+    }
 
     init(
         _ descriptor: consuming OwnedDescriptor, driver: CableDriver, device: String?,
@@ -32,13 +39,16 @@ final class Plug: ConnectionDelegate {
         driver.owner = self
         let connection = Connection(descriptor, delegate: self)
         self.connection = connection
-        connection.onDrained = { [weak self] in
-            guard let self else { return }
-            self.connection?.readingPaused = false
-            self.driver.caughtUp()
-            if self.wasHeavy { self.house.giveMemoryBack() }
-            self.wasHeavy = false
-        }
+        hold.plug = self
+        connection.onFlush = { [hold] in hold.plug?.handOver() }
+        connection.onDrained = { [hold] in hold.plug?.drained() }
+    }
+
+    private func drained() {
+        connection?.readingPaused = false
+        driver.caughtUp()
+        if wasHeavy { house.giveMemoryBack() }
+        wasHeavy = false
     }
 
     func connection(_ connection: Connection, received bytes: UnsafeRawBufferPointer) -> Int {
@@ -68,7 +78,7 @@ final class Plug: ConnectionDelegate {
     private func awaitRest() {
         awaitsRest = true
         let next = EventLoop.shared.now + DriverLimits.frameTime
-        EventLoop.shared.schedule(at: next) { [weak self] in self?.judgeHalf() }
+        EventLoop.shared.schedule(at: next) { [hold] in hold.plug?.judgeHalf() }
     }
 
     private func judgeHalf() {
@@ -88,8 +98,8 @@ final class Plug: ConnectionDelegate {
         else { return }
         connection.readingPaused = true
         wasHeavy = true
-        EventLoop.shared.schedule(at: EventLoop.shared.now + Self.patience) { [weak self] in
-            self?.judge()
+        EventLoop.shared.schedule(at: EventLoop.shared.now + Self.patience) { [hold] in
+            hold.plug?.judge()
         }
     }
 
@@ -97,8 +107,8 @@ final class Plug: ConnectionDelegate {
     private func judge() {
         guard let connection, connection.readingPaused else { return }
         guard EventLoop.shared.now >= connection.lastProgress + Self.patience else {
-            EventLoop.shared.schedule(at: connection.lastProgress + Self.patience) {
-                [weak self] in self?.judge()
+            EventLoop.shared.schedule(at: connection.lastProgress + Self.patience) { [hold] in
+                hold.plug?.judge()
             }
             return
         }
@@ -115,6 +125,7 @@ final class Plug: ConnectionDelegate {
 
     func connection(_ connection: Connection, closed reason: CloseReason) {
         self.connection = nil
+        hold.plug = nil
         driver.closed()
         house.turn()
         house.ended(self)
@@ -126,9 +137,9 @@ final class Plug: ConnectionDelegate {
     /// the next.
     func awaitGreeting(steps: UInt64 = 5) {
         let next = EventLoop.shared.now + HouseLimits.greeting / 5
-        EventLoop.shared.schedule(at: next) { [weak self] in
-            guard let self, connection != nil, driver.peer == nil else { return }
-            if steps > 1 { awaitGreeting(steps: steps - 1) } else { turnAway() }
+        EventLoop.shared.schedule(at: next) { [hold] in
+            guard let plug = hold.plug, plug.driver.peer == nil else { return }
+            if steps > 1 { plug.awaitGreeting(steps: steps - 1) } else { plug.turnAway() }
         }
     }
 
@@ -139,6 +150,7 @@ final class Plug: ConnectionDelegate {
 
     /// Writes what waits; whether all of it has left.
     func flush() -> Bool {
+        handOver()
         connection?.flushNow()
         return (connection?.pendingBytes ?? 0) == 0
     }
@@ -152,6 +164,7 @@ final class Plug: ConnectionDelegate {
     func close() {
         connection?.close()
         connection = nil
+        hold.plug = nil
         driver.closed()
     }
 }
@@ -169,16 +182,22 @@ extension Plug: @LoopActor DriverOwner {
 
     /// What was written still leaves; then the connection ends.
     func refused(_ driver: CableDriver, _ reason: String) {
-        wrote(driver)
-        connection?.flushNow()
+        _ = flush()
         house.refused(self, reason)
         close()
         house.ended(self)
     }
 
     func wrote(_ driver: CableDriver) {
+        guard let connection else { return driver.taken() }
+        // What is written in a turn goes over in one piece at its end.
+        if !connection.fillLater() || driver.output.count >= DriverLimits.gathered { handOver() }
+    }
+
+    /// Hands to the connection what the driver has written.
+    private func handOver() {
         connection?.send(driver.output.written)
-        driver.output.reset()
+        driver.taken()
     }
 
     func backlog(_ driver: CableDriver) -> Int {

@@ -14,7 +14,7 @@ struct ManifestReader {
 
     /// Refuses members that no build knows, because a misspelt one would silently do nothing.
     func only(
-        _ known: Set<String>, in map: [String: Value], of what: String
+        _ known: Set<String>, in map: Value.Members, of what: String
     ) throws(ManifestError) {
         let unknown = map.keys.filter { !known.contains($0) }.sorted()
         guard unknown.isEmpty else {

@@ -151,6 +151,9 @@ final class Record {
     /// Answers given, to keep their order.
     var told = 0
 
+    /// Bytes of the values that a repeat is given again.
+    var weightOfReads: Int { reads.reduce(0) { $0 + $1.value.weight() } }
+
     /// Another visit begins: nothing has been asked in it, and what was only held is forgotten.
     func rewind() {
         for entry in entries { entry.tag = nil }

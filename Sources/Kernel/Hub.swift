@@ -43,7 +43,7 @@ package final class Hub {
     var lanes: [String: Lane] = [:]
     /// The live flows in the order of their numbers.
     var first: Flow?
-    unowned(unsafe) var newest: Flow?
+    var newest: Flow?
     package internal(set) var liveFlows = 0
     var numbers: UInt64 = 0
     /// Flows that have begun and that nobody above has asked for.

@@ -132,8 +132,15 @@ final class Route {
     let last: SymbolSlot?
     /// The shape of what it gives.
     let gives: String
+    /// Whether the output of its only stage is its own.
+    let isOnePipe: Bool
 
     init(_ stages: [Stage], last: SymbolSlot?, gives: String = "") {
+        if stages.count == 1, last == nil, case .pipe = stages[0] {
+            isOnePipe = true
+        } else {
+            isOnePipe = false
+        }
         self.gives = gives
         self.stages = stages
         self.last = last

@@ -86,7 +86,7 @@ extension Hub {
                 .unbound, "\(symbol.name): \(peer.name) now announces another pipe")
             return flow.last ? lose(finallyOf: flow, error.message) : finish(flow, .failure(error))
         }
-        let size = (flow.record?.reads ?? []).reduce(flow.value.count) { $0 + $1.value.weight() }
+        let size = flow.value.count + (flow.record?.weightOfReads ?? 0)
         guard size + (flow.path?.utf8.count ?? 0) <= limits.visitBytes else {
             let error = KernelError(
                 .tooLarge,
@@ -138,11 +138,25 @@ extension Hub {
             report(visit.symbol.name, error, flow: flow.number)
             return end(flow)
         }
+        if case .next(let value) = verb, endsPlainly(flow) {
+            flow.ending = .success(value)
+            return end(flow)
+        }
         if flow.ending == nil {
             flow.reply = verb
             cancelChildren(flow, "its stage answered without waiting for it")
         }
         close(flow)
+    }
+
+    /// Whether the value of its stage is the end of the flow, with nothing to do before it is told:
+    /// most calls are of this kind, and are not led through all that others may need.
+    @inline(__always)
+    private func endsPlainly(_ flow: Flow) -> Bool {
+        guard !tracing, flow.record == nil, flow.ending == nil, flow.children.isEmpty,
+            flow.position == 0, let route = flow.route
+        else { return false }
+        return route.isOnePipe
     }
 
     /// Notes that the visit may have changed something outside of the kernel.

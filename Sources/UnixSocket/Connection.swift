@@ -55,6 +55,8 @@ package final class Connection: Watcher {
     @exclusivity(unchecked) package internal(set) var lastProgress: UInt64
     /// Called when everything is written that had to wait for more than a turn.
     @exclusivity(unchecked) package var onDrained: (@LoopActor () -> Void)?
+    /// Called before it writes at the end of a turn; what it sends then is written with the rest.
+    @exclusivity(unchecked) package var onFlush: (@LoopActor () -> Void)?
 
     @exclusivity(unchecked) var delegate: (any ConnectionDelegate)?
     @exclusivity(unchecked) var kept = ByteQueue()
@@ -160,6 +162,7 @@ package final class Connection: Watcher {
         descriptor = -1
         delegate = nil
         onDrained = nil
+        onFlush = nil
         output.removeAll()
         // A delivery that is under way still reads from this buffer.
         if !isDelivering { kept.removeAll() }

@@ -62,8 +62,18 @@ extension Connection {
         writeOutput()
     }
 
+    /// Has `onFlush` called at the end of the turn.
+    /// - Returns: false if it will not be, for what waits already stands in the way.
+    package func fillLater() -> Bool {
+        guard canSend, !awaitsWritable else { return false }
+        if output.isEmpty { lastProgress = EventLoop.shared.now }
+        EventLoop.shared.flushLater(self)
+        return true
+    }
+
     /// Called by the loop at the end of a turn.
     func flush() {
+        onFlush?()
         isDirty = false
         flushNow()
     }

@@ -71,13 +71,18 @@ public final class LoopExecutor: SerialExecutor, TaskExecutor {
         precondition(previous == 0 || previous == own, "the event loop has another thread")
     }
 
-    /// Takes a job from any thread.
+    /// Takes a job from any thread; in a build for one thread, from that one.
     public func enqueue(_ job: consuming ExecutorJob) {
         let unowned = UnownedJob(job)
         if isOnLoop {
             local.append(unowned)
             return
         }
+        #if ONE_THREAD
+            precondition(
+                owner.load(ordering: .relaxed) == 0,
+                "this build has one thread, and a task of the loop was given to it by another")
+        #endif
         pthread_mutex_lock(mutex)
         inbox.append(unowned)
         let mustWake = !isSignalled

@@ -94,9 +94,10 @@ extension DecodingError.Context {
     fileprivate var tokens: [String] { codingPath.map(\.token) }
 }
 
-/// The key of an element, and that of a superclass.
+/// The key of an element, that of a member whose name no type knows, and that of a superclass.
 package enum CoderKey: CodingKey {
     case index(Int)
+    case member(String)
     case superclass
 
     package init?(stringValue: String) { nil }
@@ -105,6 +106,7 @@ package enum CoderKey: CodingKey {
     package var stringValue: String {
         switch self {
         case .index(let index): "\(index)"
+        case .member(let name): name
         case .superclass: "super"
         }
     }

@@ -26,12 +26,14 @@ struct Comparison {
     private static let operationCost = 12
 
     mutating func compare(_ old: Value, _ new: Value) {
+        // Most of a region is what it was, in the same memory.
+        if old.isIdentical(to: new) { return }
         let mark = (count: operations.count, cost: cost)
         switch (old, new) {
         case (.map(let old), .map(let new)): compareMembers(old, new)
         case (.array(let old), .array(let new)): compareItems(old, new)
         default:
-            if old != new { append(.replace(path, new), new) }
+            append(.replace(path, new), new)
             return
         }
         let spent = cost - mark.cost
@@ -75,35 +77,12 @@ struct Comparison {
         within("\(target)") { $0.append(.move(from: source, to: $0.path)) }
     }
 
-    private mutating func compareMembers(_ old: [String: Value], _ new: [String: Value]) {
-        var changed: [(key: String, old: Value?, new: Value?)] = []
-        for (key, value) in old {
-            guard let index = new.index(forKey: key), new[index].key.hasSameBytes(as: key) else {
-                changed.append((key, value, nil))
-                continue
-            }
-            let member = new[index].value
-            // Two containers are compared once only, further in.
-            if value.isContainer && member.isContainer || member != value {
-                changed.append((key, value, member))
-            }
-        }
-        for (key, value) in new {
-            guard let index = old.index(forKey: key), old[index].key.hasSameBytes(as: key) else {
-                changed.append((key, nil, value))
-                continue
-            }
-        }
-        // Removals go first: a key may come back in another spelling that is canonically
-        // equivalent.
-        changed.sort {
-            ($0.new == nil) == ($1.new == nil) ? $0.key.precedesInBytes($1.key) : $0.new == nil
-        }
-        for change in changed {
+    private mutating func compareMembers(_ old: Value.Members, _ new: Value.Members) {
+        var walk = MemberWalk(from: old.root, to: new.root)
+        while let change = walk.next() {
             switch (change.old, change.new) {
-            case (.some(let old), .some(let new)):
-                within(change.key) { $0.compare(old, new) }
-            case (nil, .some(let new)): add(new, at: change.key)
+            case (let old?, let new?): within(change.key) { $0.compare(old, new) }
+            case (nil, let new?): add(new, at: change.key)
             default: remove(at: change.key)
             }
         }
@@ -127,15 +106,6 @@ struct Comparison {
         for change in plan.changes {
             let (before, after) = (old[start + change.old], new[start + change.new])
             within("\(start + change.new)") { $0.compare(before, after) }
-        }
-    }
-}
-
-extension Value {
-    fileprivate var isContainer: Bool {
-        switch self {
-        case .array, .map: true
-        default: false
         }
     }
 }

@@ -24,7 +24,7 @@ private struct JSONNode {
     var value: Value
     var isString = false
     /// The members of an object as they are written, whatever form they may be.
-    var members: [String: Value]?
+    var members: Value.Members?
     /// Why it is refused unless it stands right inside of `$map`.
     var fault: JSONError?
 }
@@ -140,7 +140,7 @@ struct JSONParser {
     private mutating func object() throws(JSONError) -> JSONNode {
         let start = position
         position += 1
-        var members: [String: Value] = [:]
+        var members = Value.Members()
         var first: JSONNode?
         skipSpace()
         if take("}") { return JSONNode(value: .map([:]), members: [:]) }
@@ -164,7 +164,7 @@ struct JSONParser {
         return JSONNode(value: .map(members), members: members, fault: fault)
     }
 
-    private mutating func key(_ members: [String: Value]) throws(JSONError) -> String {
+    private mutating func key(_ members: Value.Members) throws(JSONError) -> String {
         skipSpace()
         let start = position
         guard next == UInt8(ascii: "\"") else { throw error("a key is a string") }

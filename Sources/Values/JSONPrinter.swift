@@ -60,7 +60,7 @@ private struct JSONPrinter {
         }
     }
 
-    private mutating func print(_ members: [String: Value]) {
+    private mutating func print(_ members: Value.Members) {
         list(members.sorted { $0.key.precedesInBytes($1.key) }, "{", "}") { printer, member in
             printer.quote(member.key)
             printer.put(printer.isPretty ? ": " : ":")

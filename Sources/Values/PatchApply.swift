@@ -17,6 +17,10 @@ extension Patch {
 
     /// The value after all changes, and the patch that leads back.
     ///
+    /// The inverse is made while the patch is applied, of what each change takes away. So it costs
+    /// what the patch costs, whatever the size of the value, it is exact where a difference may
+    /// take another way, and it leads back for patches that no difference has made.
+    ///
     /// - Throws: ``PatchError`` of the first change that cannot be made; nothing has changed then.
     public func applying(to value: Value) throws(PatchError) -> (value: Value, inverse: Patch) {
         var undo: [Operation]? = []
@@ -206,12 +210,15 @@ private struct PatchEditor {
         guard let token = tokens.first else { return try body(&value) }
         switch value {
         case .map(var members):
-            guard let index = members.index(forKey: token) else {
-                throw PatchError(.notFound, at: path, "there is no \"\(token)\"")
-            }
             value = .null
             defer { value = .map(members) }
-            return try descend(&members.values[index], path, tokens.dropFirst(), body)
+            let result = try members.edit(token) { member throws(PatchError) in
+                try descend(&member, path, tokens.dropFirst(), body)
+            }
+            guard let result else {
+                throw PatchError(.notFound, at: path, "there is no \"\(token)\"")
+            }
+            return result
         case .array(var items):
             let index = try index(token, below: items.count, at: path)
             value = .null

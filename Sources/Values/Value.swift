@@ -14,8 +14,8 @@ public enum Value: Sendable {
     case text(String)
     case bytes([UInt8])
     case array([Value])
-    /// Members by key. Two keys that are canonically equivalent are one key.
-    case map([String: Value])
+    /// Members by key.
+    case map(Members)
     /// Milliseconds since 1970-01-01T00:00:00Z, within ``dateRange``.
     case date(Int64)
     case uuid(UUIDBytes)
@@ -39,21 +39,11 @@ extension Value: Hashable {
         case (.text(let left), .text(let right)): left.hasSameBytes(as: right)
         case (.bytes(let left), .bytes(let right)): left == right
         case (.array(let left), .array(let right)): left == right
-        case (.map(let left), .map(let right)): equal(left, right)
+        case (.map(let left), .map(let right)): left == right
         case (.date(let left), .date(let right)): left == right
         case (.uuid(let left), .uuid(let right)): left == right
         default: false
         }
-    }
-
-    private static func equal(_ left: [String: Value], _ right: [String: Value]) -> Bool {
-        guard left.count == right.count else { return false }
-        for (key, value) in left {
-            guard let index = right.index(forKey: key) else { return false }
-            let member = right[index]
-            guard member.key.hasSameBytes(as: key), member.value == value else { return false }
-        }
-        return true
     }
 
     /// Feeds the kind and the content.
@@ -76,12 +66,7 @@ extension Value: Hashable {
 extension String {
     /// Whether both are the same UTF-8, which is finer than `==` (canonical equivalence).
     package func hasSameBytes(as other: String) -> Bool {
-        let same = utf8.withContiguousStorageIfAvailable { left in
-            other.utf8.withContiguousStorageIfAvailable { right in
-                left.count == right.count && left.elementsEqual(right)
-            }
-        }
-        return (same ?? nil) ?? utf8.elementsEqual(other.utf8)
+        KeyOrder(self, other) == .same
     }
 
     /// Whether the UTF-8 of this comes before that of the other; the order of keys in JSON text.
@@ -122,7 +107,7 @@ extension Value {
     }
 
     /// The members, if this is a map.
-    public var map: [String: Value]? {
+    public var map: Members? {
         if case .map(let value) = self { value } else { nil }
     }
 
@@ -187,6 +172,8 @@ extension Value: ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
     public init(arrayLiteral elements: Value...) { self = .array(elements) }
     /// Makes a map; of a key that stands twice the last member counts.
     public init(dictionaryLiteral elements: (String, Value)...) {
-        self = .map(Dictionary(elements, uniquingKeysWith: { $1 }))
+        var members = Members()
+        for (key, value) in elements { members[key] = value }
+        self = .map(members)
     }
 }

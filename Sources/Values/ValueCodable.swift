@@ -36,7 +36,7 @@ extension Value: Codable {
     /// text, numbers and arrays.
     public init(from decoder: any Decoder) throws {
         if let container = try? decoder.container(keyedBy: MemberKey.self) {
-            var members: [String: Value] = [:]
+            var members = Members()
             for key in container.allKeys {
                 members[key.stringValue] = try container.decode(Value.self, forKey: key)
             }

@@ -23,7 +23,7 @@ public struct ValueDecoder: Sendable {
 }
 
 /// One value on the way into a type.
-private struct ValueSource: Decoder {
+struct ValueSource: Decoder {
     let value: Value
     let depth: Int
     /// The way from the value whose `init(from:)` runs to this place; empty but in nested
@@ -184,9 +184,9 @@ extension ValueSource {
 
 private struct KeyedSource<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let source: ValueSource
-    let members: [String: Value]
+    let members: Value.Members
     var codingPath: [any CodingKey] { source.codingPath }
-    var allKeys: [Key] { members.keys.sorted { $0.precedesInBytes($1) }.compactMap(Key.init) }
+    var allKeys: [Key] { members.keys.compactMap(Key.init) }
 
     func contains(_ key: Key) -> Bool { members[key.stringValue] != nil }
 

@@ -41,7 +41,7 @@ private final class ValueBuilder: Encoder {
     var shape = Shape.empty
     var leaf = Value.null
     var items: [Value] = []
-    var members: [String: Value] = [:]
+    var members = Value.Members()
     /// Builders whose values stand in `items` or `members` when this one is finished.
     var openItems: [(index: Int, builder: ValueBuilder)] = []
     var openMembers: [String: ValueBuilder] = [:]

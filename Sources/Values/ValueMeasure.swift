@@ -30,10 +30,14 @@ extension Value {
         case .uuid: sum += 19
         case .array(let items):
             sum += 1
-            for item in items where sum <= limit { item.addWeight(to: &sum, limit: limit) }
+            for item in items {
+                guard sum <= limit else { return }
+                item.addWeight(to: &sum, limit: limit)
+            }
         case .map(let members):
             sum += 1
-            for (key, member) in members where sum <= limit {
+            for (key, member) in members {
+                guard sum <= limit else { return }
                 sum += 1 + key.utf8.count
                 member.addWeight(to: &sum, limit: limit)
             }

@@ -17,33 +17,47 @@ package struct CBORCoding: Coding {
         return try CBORDecoder().decode(type, from: bytes)
     }
 
-    /// Bytes are copied once, without the machinery of `Codable`.
+    /// Bytes are copied without the machinery of `Codable`. Few go over a piece of the stack:
+    /// an array that is made of bytes is made faster than one that is made empty and filled.
     private static func bytes(_ bytes: [UInt8]) -> [UInt8] {
-        [UInt8](unsafeUninitializedCapacity: bytes.count + 9) { buffer, count in
-            count = 0
-            func put(_ byte: UInt8) {
-                buffer[count] = byte
+        let length = bytes.count
+        guard length <= mostOnStack else {
+            return [UInt8](unsafeUninitializedCapacity: length + longestHead) { buffer, count in
+                count = put(bytes, UnsafeMutableRawBufferPointer(buffer))
+            }
+        }
+        return withUnsafeTemporaryAllocation(byteCount: length + longestHead, alignment: 1) {
+            let count = put(bytes, $0)
+            return [UInt8](UnsafeRawBufferPointer(rebasing: $0[..<count]))
+        }
+    }
+
+    private static let longestHead = 9
+    private static let mostOnStack = 1_024
+
+    /// Writes a byte string and returns its length.
+    @inline(__always)
+    private static func put(_ bytes: [UInt8], _ buffer: UnsafeMutableRawBufferPointer) -> Int {
+        let length = bytes.count
+        var count = 1
+        switch length {
+        case 0..<24: buffer[0] = 0x40 | UInt8(length)
+        case 24..<256:
+            buffer[0] = 0x58
+            buffer[1] = UInt8(length)
+            count = 2
+        default:
+            buffer[0] = 0x5B
+            for shift in stride(from: 56, through: 0, by: -8) {
+                buffer[count] = UInt8(truncatingIfNeeded: length >> shift)
                 count += 1
             }
-            let length = bytes.count
-            switch length {
-            case 0..<24: put(0x40 | UInt8(length))
-            case 24..<256:
-                put(0x58)
-                put(UInt8(length))
-            default:
-                put(0x5B)
-                for shift in stride(from: 56, through: 0, by: -8) {
-                    put(UInt8(truncatingIfNeeded: length >> shift))
-                }
-            }
-            guard length > 0 else { return }
-            let rest = UnsafeMutableRawBufferPointer(buffer)[count...]
-            bytes.withUnsafeBytes { source in
-                UnsafeMutableRawBufferPointer(rebasing: rest).copyMemory(from: source)
-            }
-            count += length
         }
+        guard length > 0 else { return count }
+        bytes.withUnsafeBytes { source in
+            UnsafeMutableRawBufferPointer(rebasing: buffer[count...]).copyMemory(from: source)
+        }
+        return count + length
     }
 
     /// The content of an item that is bytes and nothing else.

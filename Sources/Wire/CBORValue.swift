@@ -8,8 +8,8 @@ package enum CBORTag {
 }
 
 extension CBORWriter {
-    /// The value; keys in the order of RFC 8949 §4.2.1 (shorter first, then by bytes), so that
-    /// equal values are equal bytes.
+    /// The value; keys in the order of RFC 8949 §4.2.1 (shorter first, then by bytes), which is
+    /// that of ``Value/Members``, so that equal values are equal bytes.
     package func value(_ value: Value) {
         switch value {
         case .null: null()
@@ -25,16 +25,11 @@ extension CBORWriter {
             for item in items { self.value(item) }
         case .map(let members):
             map(members.count)
-            for (key, member) in members.sorted(by: { Self.precedes($0.key, $1.key) }) {
+            for (key, member) in members {
                 text(key)
                 self.value(member)
             }
         }
-    }
-
-    private static func precedes(_ left: String, _ right: String) -> Bool {
-        let (leftCount, rightCount) = (left.utf8.count, right.utf8.count)
-        return leftCount == rightCount ? left.precedesInBytes(right) : leftCount < rightCount
     }
 
     package func uuid(_ uuid: UUIDBytes) {
@@ -95,7 +90,7 @@ extension CBORReader {
     private mutating func members(depth: Int) throws(CBORError) -> Value {
         guard depth < Self.depthLimit else { throw CBORError(.tooDeep, at: position) }
         let count = try map()
-        var members = [String: Value](minimumCapacity: min(count, 1024))
+        var members = Value.Members()
         for _ in 0..<count {
             let start = position
             let key = try text()

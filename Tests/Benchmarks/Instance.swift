@@ -83,16 +83,31 @@ final class Instance {
         kernel.value(of: "Kernel.Devices")?.value[0]?["state"]?.text == "ready"
     }
 
+    /// Waits until another process than this one serves.
+    func replaced(_ pid: Int32) async throws {
+        for _ in 0..<5_000 where devicePID == pid || !isReady {
+            try await Program.pause(milliseconds: 1)
+        }
+        guard devicePID != pid, isReady else {
+            throw KernelError(.failed, "the device was killed and no other process serves")
+        }
+    }
+
     /// Processor seconds of client, kernel and device.
     var processorTime: Double {
-        [getpid(), kernel.pid, devicePID].reduce(0) { sum, pid in
-            var clock = clockid_t()
-            var time = timespec()
-            guard clock_getcpuclockid(pid, &clock) == 0, clock_gettime(clock, &time) == 0 else {
-                return sum
-            }
-            return sum + Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+        Self.processorTime(getpid()) + Self.processorTime(kernel.pid) + deviceTime
+    }
+
+    /// Processor seconds of the device's process.
+    var deviceTime: Double { Self.processorTime(devicePID) }
+
+    private static func processorTime(_ pid: Int32) -> Double {
+        var clock = clockid_t()
+        var time = timespec()
+        guard clock_getcpuclockid(pid, &clock) == 0, clock_gettime(clock, &time) == 0 else {
+            return 0
         }
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 
     func end() async {

@@ -1,4 +1,5 @@
 import DeviceKit
+import Glibc
 
 /// The two timed loops: one call after the other, and a window of calls in flight.
 @LoopActor
@@ -12,8 +13,9 @@ enum Loops {
         let start = Bench.now
         var now = start
         var round: UInt64 = 0
+        var payload = [UInt8](repeating: 0x78, count: bytes)
         while now < start + warmUp + nanoseconds {
-            let payload = payload(bytes, round)
+            fill(&payload, round)
             let before = Bench.now
             let reply = try await kernel.call(Echo.symbol, payload)
             now = Bench.now
@@ -30,6 +32,8 @@ enum Loops {
         var processorSecondsPer100k: Double
     }
 
+    /// In the middle of the timed loop the device is killed; a call that does not end well ends
+    /// the measurement.
     static func windowed(
         _ instance: Instance, bytes: Int, window: Int, nanoseconds: UInt64, warmUp: UInt64
     ) async throws -> Throughput {
@@ -38,13 +42,20 @@ enum Loops {
             count.spawn { try await work(instance.kernel, bytes, UInt64(worker), count) }
         }
         try await Program.pause(milliseconds: max(1, warmUp / 1_000_000))
+        let half = max(1, nanoseconds / 2_000_000)
         let begun = (count: count.value, time: Bench.now, cpu: instance.processorTime)
-        try await Program.pause(milliseconds: max(1, nanoseconds / 1_000_000))
+        try await Program.pause(milliseconds: half)
+        let killed = (pid: instance.devicePID, cpu: instance.deviceTime)
+        kill(killed.pid, SIGKILL)
+        try await Program.pause(milliseconds: half)
         let done = Double(count.value - begun.count)
         let seconds = Double(Bench.now - begun.time) / 1e9
-        let cpu = instance.processorTime - begun.cpu
+        // The dead process no longer says what it took.
+        let dead = instance.devicePID == killed.pid ? 0 : killed.cpu
+        let cpu = instance.processorTime + dead - begun.cpu
         count.isOver = true
         try await count.end()
+        try await instance.replaced(killed.pid)
         return Throughput(perSecond: done / seconds, processorSecondsPer100k: cpu / done * 1e5)
     }
 
@@ -52,21 +63,22 @@ enum Loops {
         _ kernel: Kernel, _ bytes: Int, _ worker: UInt64, _ count: Counter
     ) async throws {
         var round = worker << 32
+        var payload = [UInt8](repeating: 0x78, count: bytes)
         while !count.isOver {
-            let reply = try await kernel.call(Echo.symbol, payload(bytes, round))
+            fill(&payload, round)
+            let reply = try await kernel.call(Echo.symbol, payload)
             try check(reply, bytes, round)
             round += 1
             count.value += 1
         }
     }
 
-    private static func payload(_ bytes: Int, _ round: UInt64) -> [UInt8] {
-        var payload = [UInt8](repeating: 0x78, count: bytes)
+    private static func fill(_ payload: inout [UInt8], _ round: UInt64) {
+        let bytes = payload.count
         for index in 0..<min(8, bytes) {
             payload[index] = UInt8(truncatingIfNeeded: round >> (8 * UInt64(index)))
         }
         if bytes > 8 { payload[bytes - 1] = UInt8(truncatingIfNeeded: round &* 7 &+ 3) }
-        return payload
     }
 
     /// Length, number and last byte.

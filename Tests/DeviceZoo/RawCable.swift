@@ -59,7 +59,7 @@ enum RawCable {
     }
 
     private static func hello(
-        _ names: [String], _ change: (inout [String: Value]) -> Void
+        _ names: [String], _ change: (inout Value.Members) -> Void
     ) -> Value {
         let bindings = names.map {
             Hello.Announcement(name: $0, traits: .replayable, stages: nil, last: false)

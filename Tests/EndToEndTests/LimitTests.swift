@@ -13,7 +13,7 @@ extension EndToEnd {
         /// refused while little is there.
         @Test(arguments: ["hoard", "swell"])
         func `a device over its memory says so, and the visit pays`(symbol: String) throws {
-            let zoo = [animal([symbol], ["memory": .int(1 << 30)])]
+            let zoo = [animal([symbol], ["memory": .int(1 << 29)])]
             try Instance.with(zoo: zoo, reference: false) { instance in
                 #expect(try instance.run("call", "Zoo.\(symbol)", "8").out == "8\n")
                 let call = try instance.run("call", "Zoo.\(symbol)", "4000")
@@ -35,7 +35,7 @@ extension EndToEnd {
         }
 
         @Test func `another trap of a device with a limit of memory is no memory`() throws {
-            let zoo = [animal(["trap", "forgo"], ["memory": .int(1 << 30)])]
+            let zoo = [animal(["trap", "forgo"], ["memory": .int(1 << 29)])]
             try Instance.with(zoo: zoo, reference: false) { instance in
                 // Memory that was refused before and not missed is not the cause.
                 #expect(try instance.run("call", "Zoo.forgo", "\"well\"").out == "\"well\"\n")

@@ -11,7 +11,9 @@ extension EndToEnd {
                 let photos = try instance.photos()
                 let watch = try Watch(instance, "LibraryState")
                 try watch.wait(for: "the first line") { _ in true }
-                try watch.wait(for: "the library is read") { $0["isLoading"]?.bool == false }
+                try watch.wait(for: "the library is read") { _ in
+                    watch.revision.hasSuffix("-2")
+                }
                 try watch.drain()
                 let before = watch.lines.count
                 #expect(watch.lines[0]["value"] != nil)

@@ -61,7 +61,57 @@ struct DifferenceTests {
         #expect(try patch.apply(to: old) == new)
     }
 
-    @Test(arguments: 0..<40)
+    /// The usual changes of a list, and how many operations each takes.
+    static let usual: [(name: String, operations: Int, edit: @Sendable (inout [Value]) -> Void)] = [
+        ("append", 1, { $0.append(row(99_999)) }),
+        ("insert at the start", 1, { $0.insert(row(99_999), at: 0) }),
+        ("insert", 1, { $0.insert(row(99_999), at: $0.count / 2) }),
+        ("remove the first", 1, { $0.removeFirst() }),
+        ("remove", 1, { $0.remove(at: $0.count / 2) }),
+        ("remove the last", 1, { $0.removeLast() }),
+        ("move up", 1, { $0.insert($0.removeLast(), at: 1) }),
+        ("move down", 1, { $0.append($0.remove(at: 2)) }),
+        ("swap neighbours", 1, { $0.swapAt(7, 8) }),
+        ("swap two", 2, { $0.swapAt(3, $0.count - 3) }),
+        ("one field", 1, { $0[9] = row(9, "b") }),
+        (
+            "one field of three", 3,
+            { rows in for place in [1, 20, 41] { rows[place] = row(place, "b") } }
+        ),
+        ("nothing", 0, { _ in }),
+    ]
+
+    /// Rows that are recognised by their ids, and rows without one.
+    @Test(arguments: usual.indices, [true, false])
+    func `a usual change takes its own bytes, whatever the size`(index: Int, hasIDs: Bool) throws {
+        let change = Self.usual[index]
+        func patch(rows count: Int) throws -> Patch {
+            var rows = (0..<count).map { Self.row($0) }
+            let before = rows
+            change.edit(&rows)
+            func list(_ rows: [Value]) -> Value {
+                let key = hasIDs ? "id" : "number"
+                return ["rows": .array(rows.map { [key: $0["id"]!, "name": $0["name"]!] })]
+            }
+            let patch = Patch.difference(from: list(before), to: list(rows))
+            let (result, inverse) = try patch.applying(to: list(before))
+            #expect(result == list(rows))
+            #expect(try inverse.apply(to: result) == list(before))
+            #expect(inverse.operations.count == change.operations, "\(change.name)")
+            return patch
+        }
+        let (small, large) = (try patch(rows: 50), try patch(rows: 3000))
+        #expect(small.operations.count == change.operations, "\(change.name)")
+        #expect(large.operations.count == change.operations, "\(change.name)")
+        // A path, a row at most, and the words of the operation.
+        let bytes = large.value.json().utf8.count
+        #expect(bytes <= 2 + 120 * change.operations, "\(change.name) took \(bytes) bytes")
+    }
+
+    /// The same in each run, and some that nobody has seen yet.
+    static let seeds = Array(0..<40) + (0..<10).map { _ in Int.random(in: 1000..<1_000_000_000) }
+
+    @Test(arguments: seeds)
     func `a difference leads to the new value and its inverse back`(seed: Int) throws {
         var random = RandomValues(seed: UInt64(seed))
         for _ in 0..<100 {
