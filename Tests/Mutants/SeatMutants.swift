@@ -1,6 +1,6 @@
 private let generation = "Sources/Kernel/Generation.swift"
 
-extension Mutants {
+extension Catalogue {
     /// Several processes of one device.
     static let seats = [
         Mutant(
