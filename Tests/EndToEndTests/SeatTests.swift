@@ -173,7 +173,10 @@ extension EndToEnd {
             let names = ["Compute", "Circuit", "Infrastructure"]
             let zoo = try names.map { name in
                 let file = "\(Programs.repository)/devices/\(name)/device.json"
-                var members = try Value.parse(json: Files.text(file)).map ?? [:]
+                var members: [String: Value] = [:]
+                for (key, value) in try Value.parse(json: Files.text(file)).map ?? [:] {
+                    members[key] = value
+                }
                 members["instances"] = 2
                 members["arguments"] = []
                 return Animal(name: name.lowercased(), more: members)
