@@ -85,8 +85,8 @@ struct InvocationsTests {
         #expect(try Invocations(other).once(key: "1-1/1", at: 0) { [2] } == [1])
     }
 
-    /// The process before may still be at its commit. A look-up ahead of the lock would find nothing
-    /// and make the effect again.
+    /// The process before may still be at its commit. A look-up ahead of the lock would find
+    /// nothing and make the effect again.
     @Test func `a key that another process writes meanwhile is found, and the effect not made`()
         throws
     {

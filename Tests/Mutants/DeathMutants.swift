@@ -47,8 +47,8 @@ extension Catalogue {
             "stay_with_elder", "a flow stays with the build under which it began",
             [
                 .init(
-                    "Sources/Kernel/Generation.swift", "guard !elders.isEmpty, flow.root > 0 else",
-                    "guard !elders.isEmpty, flow.root > 0, !BROKEN else")
+                    "Sources/Kernel/Swap.swift", "return device.generation(of: flow).leastLoaded()",
+                    "return (BROKEN ? device.serving : device.generation(of: flow)).leastLoaded()")
             ],
             [
                 .seeds,

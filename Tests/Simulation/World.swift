@@ -248,6 +248,12 @@ final class World {
         client.owners[client.lastCall] = command.who
         commands.append(command)
         client.deliver()
+        // A command that ended at once is known by what it left.
+        if command.program.isCommand, hub.numbers > before, command.flow == nil,
+            let code = hub.errors.last?["code"]?.text
+        {
+            told(command.who, .failure(KernelError(.init(rawValue: code), "", outcome: .none)))
+        }
     }
 
     // MARK: - One step
