@@ -50,7 +50,7 @@ struct Exemption: Sendable {
 
 /// The list.
 enum Catalogue {
-    static let all = answers + keys + endings + visits + supervision + limits + channels
+    static let all = answers + keys + endings + visits + seats + supervision + limits + channels
 
     static let exemptions: [Exemption] = []
 
