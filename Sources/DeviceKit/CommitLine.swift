@@ -59,3 +59,29 @@ struct CommitLine {
         return true
     }
 }
+
+extension DeviceRuntime {
+    /// Waits until no commit of this process that came before touches the same regions.
+    /// - Throws: `CancellationError`.
+    func lineUp(_ visit: VisitState, _ regions: [String]) async throws -> UInt64 {
+        let (number, isNow) = commits.join(visit, regions)
+        guard !isNow else { return number }
+        try await withTaskCancellationHandler {
+            try await withUnsafeThrowingContinuation {
+                (waiter: UnsafeContinuation<Void, any Error>) in
+                guard !Task.isCancelled else {
+                    waiter.resume(throwing: CancellationError())
+                    return leaveLine(number)
+                }
+                commits.wait(number, waiter)
+            }
+        } onCancel: {
+            Task(executorPreference: LoopActor.executor) { @LoopActor [self] in leaveLine(number) }
+        }
+        return number
+    }
+
+    func leaveLine(_ number: UInt64) {
+        for (visit, waiter) in commits.leave(number) { resume(visit, waiter) }
+    }
+}

@@ -18,10 +18,23 @@ public final class Kernel {
         didSet { if let ended, let onEnd { onEnd(ended) } }
     }
 
+    /// Where this client looks at the past; nil in the present.
+    public internal(set) var preview: Preview?
+    /// Told when the kernel has ended a preview that was not left: this client was too slow for it.
+    public var onPresent: (@LoopActor () -> Void)?
+    /// Ways into the past and back that are not answered yet.
+    var journeys = 0
+
     private var ended: KernelError?
 
     private(set) var link: Link?
-    private var calls = PendingCalls()
+    /// Whether this client has ended it.
+    private(set) var isClosed = false
+    /// How it was reached, for who must reach it again.
+    private(set) var origin = (instance: "", client: "")
+    /// Reads of channels that wait for their answers, by the number of each.
+    var reads: [UInt64: ChannelFeed] = [:]
+    var calls = PendingCalls()
     /// A timer runs for those who wait.
     private var isImpatient = false
     let mirror: Mirror
@@ -30,7 +43,7 @@ public final class Kernel {
     private var openCalls = 1_024
     /// Calls that wait until fewer are open.
     private var queued: [UnsafeContinuation<Void, Never>] = []
-    private let coding = CBORCoding()
+    let coding = CBORCoding()
 
     private init(_ mirror: Mirror) {
         self.mirror = mirror
@@ -51,6 +64,7 @@ public final class Kernel {
     ) async throws(KernelError) -> Kernel {
         previous?.close()
         let kernel = Kernel(previous?.mirror ?? Mirror())
+        kernel.origin = (instance, client)
         do throws(SocketError) {
             let path = try SocketPath(name: instance)
             let descriptor = try UnixSocket.connect(path: path)
@@ -107,6 +121,7 @@ public final class Kernel {
 
     /// Ends the connection; open calls fail.
     public func close() {
+        isClosed = true
         link?.close()
         link = nil
         failAll(KernelError(.kernelLost, "this client closed the connection"))
@@ -154,7 +169,7 @@ public final class Kernel {
         try await send(symbol, encode(payload), key)
     }
 
-    private func encode(_ value: Value) -> [UInt8] {
+    func encode(_ value: Value) -> [UInt8] {
         let writer = CBORWriter()
         writer.value(value)
         return writer.bytes
@@ -194,7 +209,7 @@ public final class Kernel {
         }
     }
 
-    private func check(_ payload: [UInt8], _ symbol: String) throws(KernelError) {
+    func check(_ payload: [UInt8], _ symbol: String) throws(KernelError) {
         guard payload.count + 1_024 <= WireLimits.frame else {
             throw KernelError(
                 .tooLarge,
@@ -204,7 +219,7 @@ public final class Kernel {
     }
 
     /// Waits until one more call may be open.
-    private func room() async {
+    func room() async {
         while calls.count >= openCalls, link != nil {
             await withUnsafeContinuation { queued.append($0) }
         }
@@ -285,7 +300,13 @@ extension Kernel: LinkDelegate {
             greeting = nil
         case .refused(let code, let message):
             refuse(KernelError(KernelError.Code(rawValue: code), message, outcome: .none))
-        case .snapshot, .patch, .together, .digest: keep(message, link)
+        case .snapshot(let part):
+            judge(part.region, at: part.counter)
+            keep(message, link)
+        case .patch(_, let counter, let changes):
+            if let region = changes.first?.region { judge(region, at: counter) }
+            keep(message, link)
+        case .together, .digest: keep(message, link)
         case .ping(let number): link.send { $0.pong(number) }
         case .pong, .visit, .visitClosure, .cancelVisit, .answer, .drain: break
         }
@@ -295,16 +316,24 @@ extension Kernel: LinkDelegate {
         self.link = nil
         greeting?.resume(throwing: error)
         greeting = nil
+        preview = nil
         failAll(error)
         ended = error
         onEnd?(error)
     }
 
     private func finish(_ id: UInt64, _ reply: KernelMessage.Reply) {
+        if !reads.isEmpty, let feed = reads.removeValue(forKey: id) {
+            calls.release(id)
+            feed.take(reply)
+            return admit()
+        }
         switch reply {
         case .output(let bytes): settle(id, .success([UInt8](bytes)))
         case .failure(let error): settle(id, .failure(error))
-        case .committed, .conflict: settle(id, .success([]))
+        case .published(let sequence):
+            settle(id, .success(withUnsafeBytes(of: sequence.bigEndian) { Array($0) }))
+        case .committed, .conflict, .events, .gap: settle(id, .success([]))
         }
     }
 
@@ -319,7 +348,7 @@ extension Kernel: LinkDelegate {
     }
 
     /// A call has ended: one that waited may be sent.
-    private func admit() {
+    func admit() {
         if !queued.isEmpty { queued.removeFirst().resume() }
     }
 
@@ -341,6 +370,12 @@ extension Kernel: LinkDelegate {
 
     private func failAll(_ error: KernelError) {
         mirror.interrupt(error)
+        let feeds = reads
+        reads = [:]
+        for (id, feed) in feeds {
+            calls.release(id)
+            feed.lost(error)
+        }
         for waiter in calls.takeAll(error) { waiter.resume(throwing: error) }
         for waiter in queued { waiter.resume() }
         queued = []

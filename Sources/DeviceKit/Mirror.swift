@@ -108,6 +108,11 @@ final class Mirror {
         apply([(part.region, state, .snapshot(state.revision, value))])
     }
 
+    /// A step into the past leads from the mirror's own revision back.
+    private static func fits(_ own: UInt64, _ from: UInt64, _ to: UInt64) -> Bool {
+        own == from || (from < own && own < to)
+    }
+
     /// Applies one commit. The value has not changed from `from` until it, so that every revision
     /// between them is the same.
     private func take(
@@ -117,8 +122,8 @@ final class Mirror {
         var applied: [(String, State, RegionUpdate)] = []
         for change in changes {
             guard let state = batch?.regions[change.region] ?? regions[change.region],
-                state.revision.epoch == epoch, change.from <= state.revision.counter,
-                state.revision.counter < counter
+                state.revision.epoch == epoch,
+                Self.fits(state.revision.counter, change.from, counter)
             else { continue }
             let value = try change.patch.apply(to: state.value)
             applied.append(

@@ -102,7 +102,8 @@ struct VisitBuffer: BufferHandle {
                 return try change(&recorded)
             case .conflict: continue
             case .failure(let error): throw error
-            case .output: throw KernelError(.malformed, "the kernel answered a commit oddly")
+            case .output, .published:
+                throw KernelError(.malformed, "the kernel answered a commit oddly")
             }
         }
     }

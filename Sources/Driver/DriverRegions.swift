@@ -14,7 +14,12 @@ extension CableDriver {
 
     /// What was written has all been sent: what was dropped is made good, then what was held.
     package func caughtUp() {
-        guard lagging, let peer else { return }
+        guard let peer else { return }
+        if owesEvents {
+            owesEvents = false
+            hub.goOn(peer)
+        }
+        guard lagging else { return }
         lagging = false
         let names = missed
         missed = []

@@ -7,6 +7,7 @@ final class RegionSlot {
     static let errors = "Kernel.Errors"
     static let symbols = "Kernel.Symbols"
     static let pipes = "Kernel.Pipes"
+    static let channels = "Kernel.Channels"
 
     let name: String
     /// The place among all regions, in the order of their declaration.
@@ -35,18 +36,19 @@ final class RegionSlot {
     ///   - size: at least the bytes that `next` takes.
     ///   - entry: what leads from the present value to `next` and back.
     func change(to next: Value, size: Int, _ entry: History.Entry, limits: HubLimits) {
-        history.append(entry, limits)
+        history.append(entry, before: value, limits)
         value = next
         self.size = size
         counter = entry.to
     }
 
-    /// The value that the region had when it was last changed at a revision; nil when that is too
-    /// long ago.
-    /// - Complexity: proportional to the changes since then.
+    /// The value that the region had at a revision; nil when that is too long ago.
     func value(at revision: UInt64) -> Value? {
-        revision == counter ? value : history.value(at: revision, from: value)
+        revision >= counter ? value : history.value(at: revision, from: value)
     }
+
+    /// The oldest revision at which its value is known.
+    var oldest: UInt64 { history.oldest(counter) }
 }
 
 /// The buffer: the regions that there are. `Commits.swift` changes them, and `Subscriptions.swift`

@@ -46,19 +46,36 @@ extension Hub {
         guard news.count > 1 else {
             guard let only = news.first, !only.feed.followers.isEmpty else { return }
             let update = Update(at: revision, [only.change])
-            for peer in only.feed.followers { peer.cable.patch(update) }
+            for peer in only.feed.followers where peer.isTold(of: only.feed) {
+                peer.cable.patch(peer.mirrors.isEmpty ? update : placed(update, [only], peer))
+            }
             return
         }
         var told: Set<ObjectIdentifier> = []
         var updates: [[Int]: Update] = [:]
         for item in news {
             for peer in item.feed.followers where told.insert(ObjectIdentifier(peer)).inserted {
-                let mine = news.indices.filter { peer.follows[news[$0].feed.id] != nil }
+                let mine = news.indices.filter {
+                    peer.follows[news[$0].feed.id] != nil && peer.isTold(of: news[$0].feed)
+                }
+                guard !mine.isEmpty else { continue }
                 let update = updates[mine] ?? Update(at: revision, mine.map { news[$0].change })
                 updates[mine] = update
-                peer.cable.patch(update)
+                peer.cable.patch(
+                    peer.mirrors.isEmpty ? update : placed(update, mine.map { news[$0] }, peer))
             }
         }
+    }
+
+    /// A message for a peer that has come back from a journey: its mirrors stand elsewhere.
+    private func placed(
+        _ update: Update, _ news: [(feed: Feed, change: RegionChange)], _ peer: Peer
+    ) -> Update {
+        Update(
+            at: update.revision,
+            news.map {
+                $0.feed.pointer == nil ? peer.placed($0.change, of: $0.feed.slot) : $0.change
+            })
     }
 
     /// The peer is sent a region or a part of one, and then its changes.
@@ -73,7 +90,11 @@ extension Hub {
         _ peer: Peer, _ wanted: [Subscription]
     ) throws(KernelError) -> [Continuation] {
         var places: [(slot: RegionSlot, pointer: Pointer?)] = []
-        for subscription in wanted { places.append(try place(subscription.name, peer)) }
+        for subscription in wanted {
+            let (slot, pointer) = try place(subscription.name, peer)
+            try check(slot, inThePastOf: peer)
+            places.append((slot, pointer))
+        }
         // What a device reads is bounded by its manifest.
         guard peer.device != nil || peer.follows.count + wanted.count <= limits.subscriptions
         else {
@@ -90,6 +111,12 @@ extension Hub {
             if place.slot.owned { observer?.followed(region: place.slot.name) }
             if peer.follows.updateValue(feed, forKey: feed.id) == nil {
                 feed.followers.append(peer)
+            }
+            if let preview = peer.preview, !place.slot.owned {
+                continuations.append(.snapshot)
+                count += 1
+                writes.append { [unowned self] in send(feed, to: peer, asAt: preview) }
+                continue
             }
             let missed = subscription.known.map { self.missed(feed, since: $0) }
             switch missed {
@@ -178,11 +205,13 @@ extension Hub {
     package func unfollow(_ peer: Peer, region name: String) {
         for feed in peer.follows.values where feed.name == name {
             peer.follows[feed.id] = nil
+            if feed.pointer == nil { peer.mirrors[feed.slot.id] = nil }
             leave(feed, peer)
         }
     }
 
     func unfollow(_ peer: Peer) {
+        peer.isPresent()
         for feed in peer.follows.values { leave(feed, peer) }
         peer.follows = [:]
     }
@@ -197,6 +226,9 @@ extension Hub {
     ///
     /// - Parameter names: nil for all that it follows.
     package func resync(_ peer: Peer, _ names: Set<String>? = nil) {
+        // Who was in the past, or has come back from it, is in the present with all that it follows.
+        let names = peer.preview == nil && peer.mirrors.isEmpty ? names : nil
+        peer.isPresent()
         let feeds = peer.follows.values.filter { names?.contains($0.name) != false }
             .sorted { ($0.slot.id, $0.id) < ($1.slot.id, $1.id) }
         if feeds.count > 1 { peer.cable.together(feeds.count) }
@@ -207,6 +239,11 @@ extension Hub {
     package func followed(
         _ name: String, by peer: Peer
     ) throws(KernelError) -> (revision: Revision, value: Value) {
+        guard peer.preview == nil else {
+            throw KernelError(
+                .previewing, "\(name) is not compared while this connection looks at the past",
+                outcome: .none, retry: true)
+        }
         guard let feed = peer.follows.values.first(where: { $0.name == name }) else {
             throw KernelError(
                 .unbound, "this connection does not follow \(name): follow it first",

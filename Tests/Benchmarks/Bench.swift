@@ -16,12 +16,13 @@ enum Bench {
         case "fanout":
             Program.run { await measured(with: .board) { try await Fanout.run($0) } }
         case "subject": Program.run { await measured { try await Subject.run($0) } }
+        case "swap": Program.run { await measured { try await Swap.run($0) } }
         case "pipeline":
             Program.run { await measured(with: .circuit) { try await Pipeline.run($0) } }
         case "instances":
             Program.run { await measured(with: .toil) { try await Seats.run($0) } }
         default:
-            complain("usage: Benchmarks latency|restart|subject|pipeline|instances|fanout")
+            complain("usage: Benchmarks latency|restart|subject|swap|pipeline|instances|fanout")
             exit(64)
         }
     }

@@ -88,9 +88,9 @@ final class Instance {
         return Int32(clamping: row?["pid"]?.int ?? 0)
     }
 
-    /// Whether the device serves.
-    var isReady: Bool {
-        kernel.value(of: "Kernel.Devices")?.value[0]?["state"]?.text == "ready"
+    /// The device's state as it is shown.
+    var state: String {
+        kernel.value(of: "Kernel.Devices")?.value[0]?["state"]?.text ?? ""
     }
 
     /// Where the kernel listens.
@@ -109,6 +109,9 @@ final class Instance {
         }
     }
 
+    /// Whether the device serves.
+    var isReady: Bool { state == "ready" }
+
     /// Processor seconds of client, kernel and device.
     var processorTime: Double {
         Self.processorTime(getpid()) + Self.processorTime(kernel.pid) + deviceTime
@@ -126,8 +129,12 @@ final class Instance {
         return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 
+    /// Waits until the kernel is gone, for it writes into the folder up to its end.
     func end() async {
+        var isGone = false
+        kernel.onEnd = { _ in isGone = true }
         _ = try? await kernel.call("Kernel.shutdown", .null)
+        for _ in 0..<10_000 where !isGone { try? await Program.pause(milliseconds: 1) }
         kernel.close()
     }
 

@@ -115,7 +115,7 @@ import Wire
         #expect(mirror.regions["r"]?.value == (fits ? .int(2) : .int(1)))
     }
 
-    /// wire 9.9
+    /// wire 9.10
     @LoopActor @Test func `what belongs together is seen together`() throws {
         let mirror = Mirror()
         var seen: [String] = []
@@ -149,7 +149,7 @@ import Wire
         #expect(mirror.regions["r"]?.value == .int(4), "another connection begins anew")
     }
 
-    /// wire 9.10
+    /// wire 9.11
     @LoopActor @Test func `a digest that differs is told once`() throws {
         let mirror = Mirror()
         #expect(

@@ -3,11 +3,16 @@ import DeviceKit
 import Glibc
 
 // A device whose behaviour is chosen by the arguments in its manifest, see `Behaviour`; or a client
-// that calls such devices, see `Visitor`, or watches them, see `Crowd`.
+// that calls such devices, see `Visitor`, `Burst` and `Traveller`, watches them, see `Crowd`, or
+// reads their channel, see `Listener`; or what stands between clients and a kernel, see `Proxy`.
 let words = Array(CommandLine.arguments.dropFirst())
 switch words.first {
 case "--words": print((Behaviour.words + Deed.words).joined(separator: "\n"))
 case "crowd", "stumble": Crowd.run(words)
+case "burst": Burst.run(Array(words.dropFirst()))
+case "travel": Traveller.run(Array(words.dropFirst()))
 case "visit": Visitor.run(Array(words.dropFirst()))
+case "listen": Listener.run(Array(words.dropFirst()))
+case "proxy": Proxy.run(Array(words.dropFirst()))
 default: Behaviour.run(words)
 }

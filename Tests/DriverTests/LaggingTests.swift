@@ -11,7 +11,7 @@ import Wire
         PeerMessage.Offer(region: region, base: base, patch: Patch([.replace([], value)]))
     }
 
-    /// wire 9.11
+    /// wire 9.12
     @Test func `a reply waits until the changes of its flow are there`() throws {
         let house = try TestHub()
         let (device, client) = (house.device(), house.client())
@@ -55,7 +55,7 @@ import Wire
             ])
     }
 
-    /// wire 9.9
+    /// wire 9.10
     @Test func `the places that a peer missed come together`() throws {
         let house = try TestHub()
         let (device, client) = (house.device(), house.client())
@@ -84,7 +84,7 @@ import Wire
         return "\(writer.bytes)"
     }
 
-    /// wire 9.8
+    /// wire 9.9
     @Test func `who resumes is told how it goes on, after what it has missed`() throws {
         let house = try TestHub()
         let (device, client) = (house.device(), house.client())
@@ -112,7 +112,7 @@ import Wire
         #expect(client.send { $0.resume(id: 6, refused) } == ["reply 6 ! unbound"])
     }
 
-    /// wire 9.10
+    /// wire 9.11
     @Test func `a digest is told when it is asked for, and one that differs is made good`() throws {
         let client = try TestHub().client()
         #expect(client.send { $0.check(id: 1, region: "r") } == ["reply 1 ! unbound"])
