@@ -93,14 +93,21 @@ extension Kernel {
         defer { journeys -= 1 }
         let place = try Preview(try await call("Kernel.History.preview", payload))
         preview = place
+        // Who was too slow has been brought back to the present before it was told where it is.
+        for (region, state) in mirror.regions { judge(region, at: state.revision.counter, place) }
         return place
     }
 
     /// The kernel brings whoever is too slow back to the present: its regions then come at another
     /// revision than the one that is looked at.
     func judge(_ region: String, at counter: UInt64) {
-        guard let preview, journeys == 0, preview.isEnded(by: region, at: counter) else { return }
-        self.preview = nil
+        guard let preview, journeys == 0 else { return }
+        judge(region, at: counter, preview)
+    }
+
+    private func judge(_ region: String, at counter: UInt64, _ place: Preview) {
+        guard preview != nil, place.isEnded(by: region, at: counter) else { return }
+        preview = nil
         onPresent?()
     }
 }

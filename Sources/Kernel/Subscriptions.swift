@@ -226,7 +226,7 @@ extension Hub {
     ///
     /// - Parameter names: nil for all that it follows.
     package func resync(_ peer: Peer, _ names: Set<String>? = nil) {
-        // Who was in the past, or has come back from it, is in the present with all that it follows.
+        // Who was in the past, or has come back from it, is in the present with all of it.
         let names = peer.preview == nil && peer.mirrors.isEmpty ? names : nil
         peer.isPresent()
         let feeds = peer.follows.values.filter { names?.contains($0.name) != false }

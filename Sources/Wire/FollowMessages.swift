@@ -1,4 +1,4 @@
-// What a peer says of the places that it follows, beside `follow` and `unfollow`.
+// What is said of the places that a peer follows, beside `follow`, `unfollow`, snapshots, patches.
 
 extension PeerMessage {
     /// A place, and the revision at which the peer has it; 0 and 0 where it has nothing.
@@ -16,6 +16,14 @@ extension PeerMessage {
 }
 
 extension CBORReader {
+    mutating func follow(_ kind: MessageKind) throws -> PeerMessage {
+        switch kind {
+        case .resume: return .resume(id: try uint(), try known())
+        case .check: return .check(id: try uint(), region: try name())
+        default: return .mismatch(region: try name(), epoch: try uint(), counter: try uint())
+        }
+    }
+
     mutating func known() throws -> [PeerMessage.Known] {
         let count = try array()
         guard count >= 1, count <= WireLimits.resumed else {
@@ -58,6 +66,19 @@ extension CBORWriter {
             $0.text(region)
             $0.uint(epoch)
             $0.uint(counter)
+        }
+    }
+
+    package func together(_ count: UInt64) {
+        frame(.together, 1) { $0.uint(count) }
+    }
+
+    package func digest(region: String, epoch: UInt64, counter: UInt64, _ digest: UInt64) {
+        frame(.digest, 4) {
+            $0.text(region)
+            $0.uint(epoch)
+            $0.uint(counter)
+            $0.uint(digest)
         }
     }
 }

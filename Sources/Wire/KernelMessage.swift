@@ -383,19 +383,6 @@ extension CBORWriter {
         }
     }
 
-    package func together(_ count: UInt64) {
-        frame(.together, 1) { $0.uint(count) }
-    }
-
-    package func digest(region: String, epoch: UInt64, counter: UInt64, _ digest: UInt64) {
-        frame(.digest, 4) {
-            $0.text(region)
-            $0.uint(epoch)
-            $0.uint(counter)
-            $0.uint(digest)
-        }
-    }
-
     package func drain() {
         frame(.drain, 0) { _ in }
     }

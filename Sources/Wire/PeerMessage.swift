@@ -133,11 +133,7 @@ package enum PeerMessage {
         case .cancel: return .cancel(id: try reader.uint())
         case .follow: return .follow(id: try reader.uint(), region: try reader.name())
         case .unfollow: return .unfollow(region: try reader.name())
-        case .resume: return .resume(id: try reader.uint(), try reader.known())
-        case .check: return .check(id: try reader.uint(), region: try reader.name())
-        case .mismatch:
-            return .mismatch(
-                region: try reader.name(), epoch: try reader.uint(), counter: try reader.uint())
+        case .resume, .check, .mismatch: return try reader.follow(kind)
         case .ready: return .ready
         case .drained: return .drained
         case .ping: return .ping(try reader.uint())
