@@ -75,9 +75,20 @@ final class Link: ConnectionDelegate {
         return number
     }
 
+    /// Sends at once what the cable takes.
     func flush() {
         handOver()
         connection?.flushNow()
+    }
+
+    /// Bytes that have not left.
+    var unsent: Int { connection?.pendingBytes ?? 0 }
+
+    /// Sends everything, and then does something.
+    func whenAllIsSent(_ action: @escaping @LoopActor () -> Void) {
+        flush()
+        guard let connection, connection.pendingBytes > 0 else { return action() }
+        connection.onDrained = action
     }
 
     func close() {

@@ -33,6 +33,7 @@ extension CableDriver: Cable {
         case .committed(let revision, let values):
             output.committed(answer: visit, tag, revision: revision, values: values)
         case .conflict: output.conflict(answer: visit, tag)
+        case .published(let sequence): output.published(answer: visit, tag, sequence)
         }
         tell()
     }

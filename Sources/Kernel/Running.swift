@@ -86,8 +86,12 @@ extension Hub {
     func perform(
         _ flow: Flow, _ entry: Entry, dispatch symbol: SymbolSlot, _ payload: [UInt8]
     ) {
+        // It outlives the flow that sent it: below that flow's key its own keys would be forgotten
+        // while it still runs. Only what a caller's own key stands for is kept for longer.
         let path =
-            "\(key(of: flow))/dispatch:\(symbol.name):\(Digest.text(payload)):\(entry.number)"
+            flow.path?.hasPrefix(Hub.ownRoot) == true
+            ? "\(key(of: flow))/dispatch:\(symbol.name):\(Digest.text(payload)):\(entry.number)"
+            : nil
         switch accept(symbol, payload, path: path) {
         case .failure(let error):
             entry.answer = .failure(error)

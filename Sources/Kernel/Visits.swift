@@ -11,7 +11,7 @@ extension Hub {
         guard let device = symbol.device else {
             return finish(flow, .failure(Hub.unbound))
         }
-        if let refused = device.refused {
+        if let refused = device.refused, !flow.isEvent || flow.last {
             if flow.last {
                 return lose(finallyOf: flow, "the device \(device.name) is \(refused)")
             }
@@ -25,6 +25,7 @@ extension Hub {
         guard hasRoom(device, flow) else { return finish(flow, .failure(crowded(symbol, device))) }
         flow.waiting = device
         device.waitingBytes += flow.value.count
+        stand(flow)
         if front { device.waiting.insert(flow, at: 0) } else { device.waiting.append(flow) }
         deliver(device)
     }
@@ -35,6 +36,7 @@ extension Hub {
         guard let device = flow.waiting else { return }
         device.waiting.removeAll { $0 === flow }
         device.apart.removeAll { $0 === flow }
+        goOn(flow, from: device)
         device.waitingBytes -= flow.value.count
         flow.waiting = nil
     }
@@ -47,6 +49,7 @@ extension Hub {
             device.waiting.remove(at: index)
             device.waitingBytes -= flow.value.count
             flow.waiting = nil
+            goOn(flow, from: device)
             if flow.route == nil {
                 resolve(flow)
             } else if let symbol = stageSymbol(flow) {
@@ -57,8 +60,9 @@ extension Hub {
 
     /// The limit refuses new requests, never a visit that was delivered before.
     func hasRoom(_ device: DeviceSlot, _ flow: Flow) -> Bool {
-        flow.attempt > 0 || flow.last
-            || device.waiting.count + device.apart.count < limits.waitingRequests
+        flow.attempt > 0 || flow.last || flow.isEvent
+            || device.waiting.count - device.waitingEvents + device.apart.count
+                < limits.waitingRequests
                 && device.waitingBytes + flow.value.count <= limits.waitingBytes
     }
 

@@ -78,9 +78,9 @@ final class Instance {
         return Int32(clamping: row?["pid"]?.int ?? 0)
     }
 
-    /// Whether the device serves.
-    var isReady: Bool {
-        kernel.value(of: "Kernel.Devices")?.value[0]?["state"]?.text == "ready"
+    /// The device's state as it is shown.
+    var state: String {
+        kernel.value(of: "Kernel.Devices")?.value[0]?["state"]?.text ?? ""
     }
 
     /// Waits until another process than this one serves.
@@ -92,6 +92,9 @@ final class Instance {
             throw KernelError(.failed, "the device was killed and no other process serves")
         }
     }
+
+    /// Whether the device serves.
+    var isReady: Bool { state == "ready" }
 
     /// Processor seconds of client, kernel and device.
     var processorTime: Double {

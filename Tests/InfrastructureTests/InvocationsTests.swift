@@ -1,3 +1,4 @@
+import CSQLite
 import Contract
 import Testing
 
@@ -82,6 +83,35 @@ struct InvocationsTests {
             return [1]
         }
         #expect(try Invocations(other).once(key: "1-1/1", at: 0) { [2] } == [1])
+    }
+
+    /// The process before may still be at its commit. A look-up ahead of the lock would find
+    /// nothing and make the effect again.
+    @Test func `a key that another process writes meanwhile is found, and the effect not made`()
+        throws
+    {
+        let other = try Database(directory: folder.path)
+        try other.execute("BEGIN IMMEDIATE")
+        try other.run(
+            "INSERT INTO invocation (key, epoch, flow, at, reply) VALUES (?, 1, 1, 0, x'07')",
+            .text("1-1/1"))
+        // The other one commits at the very moment at which this one meets its lock.
+        let context = Unmanaged.passUnretained(other).toOpaque()
+        sqlite3_busy_handler(
+            database.connection,
+            { context, attempt in
+                guard let context, attempt == 0 else { return 0 }
+                let other = Unmanaged<Database>.fromOpaque(context).takeUnretainedValue()
+                return (try? other.execute("COMMIT")) == nil ? 0 : 1
+            }, context)
+        var ran = false
+        let reply = try invocations.once(key: "1-1/1", at: 0) {
+            ran = true
+            return [9]
+        }
+        #expect(reply == [7])
+        #expect(!ran)
+        #expect(!other.isInTransaction, "it did wait for the lock")
     }
 
     @Test func `an invocation within another one is refused`() throws {

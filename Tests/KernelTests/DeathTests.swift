@@ -191,4 +191,25 @@ import Testing
         #expect(waiting.since == house.hub.seen, "waiting for the kernel costs no attempt")
         #expect(house.hub.open(store.peer, digests: false)[0].since < house.hub.seen)
     }
+
+    /// Else a process that hangs with a cancelled visit would be ended only after all that the
+    /// visit had asked for.
+    @Test func `the clock of a cancelled visit runs, whatever it still waits for`() throws {
+        let house = try TestHouse()
+        let (compute, circuit, _) = try house.startAll()
+        let call = house.client.call("Circuit.work")
+        try circuit.call(try circuit.take("Circuit.work"), 1, "Compute.double", "")
+        let asked = try compute.take("Compute.double")
+        house.pass(1)
+        let moment = house.hub.seen
+        call.cancel()
+        house.pass(2)
+        let visit = try #require(house.hub.open(circuit.peer, digests: false).first)
+        #expect(visit.cancelled)
+        #expect(visit.since == moment)
+        compute.answer(asked, "late")
+        #expect(call.end == nil, "the visit itself has not settled")
+        circuit.die()
+        #expect(call.end == "! cancelled unknown")
+    }
 }

@@ -60,6 +60,23 @@ import Testing
         #expect(house.errors == [])
     }
 
+    /// It would be asked for again at once, until the visit has settled.
+    @Test func `one that is beyond its time does not keep the kernel awake`() throws {
+        let house = try TestHouse()
+        let (compute, circuit, store) = try house.startAll(stages: Self.stages, finally: true)
+        let call = house.client.call("Circuit.pipe", "1")
+        store.answer(try store.take("Store.set"), "2")
+        compute.answer(try compute.take("Compute.double"), "3")
+        let last = try circuit.take(Self.last)
+        house.pass(10)
+        #expect(circuit.cable.cancelled == [last.number])
+        #expect(house.hub.due >= house.hub.seen + 1_000_000_000)
+        #expect(call.end == nil)
+        house.pass(6)
+        #expect(call.end == "3")
+        #expect(house.errors == ["Circuit.pipe#finally finallyLost"])
+    }
+
     @Test func `it waits for every child of the stage`() throws {
         let house = try TestHouse()
         let (compute, circuit, _) = try house.startAll(stages: [.stage(.closure)], finally: true)

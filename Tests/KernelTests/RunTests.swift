@@ -176,6 +176,27 @@ import Testing
         #expect(house.hub.liveFlows == 0)
     }
 
+    /// Keys below a flow are forgotten when it has ended, and a command runs on.
+    @Test(arguments: [nil, "mine"])
+    func `a command of a handler has a key of its own, unless its caller chose one`(
+        _ key: String?
+    ) throws {
+        let house = try TestHouse()
+        let (_, circuit, store) = try house.startAll()
+        let call = house.client.call("Circuit.work", "1", key: key)
+        let work = try circuit.take("Circuit.work")
+        try circuit.dispatch(work, 1, "Store.save", "x")
+        circuit.answer(work, "2")
+        #expect(call.end == "2")
+        let saved = try store.take("Store.save")
+        if key == nil {
+            #expect(saved.path == nil)
+        } else {
+            #expect(saved.path?.hasPrefix("own:mine/") == true)
+            #expect(saved.path?.contains("/dispatch:Store.save:") == true)
+        }
+    }
+
     @Test func `a command of a handler that is not accepted is an error there`() throws {
         let house = try TestHouse()
         let circuit = try house.circuit()

@@ -14,6 +14,10 @@ struct Program: Sendable {
     var hasOwnKey = false
     /// The effect that its `finally` makes.
     var ends: String?
+    /// The effects of the commands that it sends: they may come after its end.
+    var later: Set<String> = []
+    /// How often its own code ends its process.
+    var traps = 0
 
     static let all: [String: Program] = [
         "linear": Program(
@@ -37,7 +41,7 @@ struct Program: Sendable {
             symbol: "Circuit.imperative",
             effects: { _, result in
                 var made: [String: Value] = [
-                    "saved": .int(2 * (result[2].int ?? 0)), "numbered": .null,
+                    "saved": .int(2 * (result[2].int ?? 0)), "numbered": result[3],
                 ]
                 if result[1].int == 1 { made["audited"] = result[3] }
                 return made
@@ -69,11 +73,24 @@ struct Program: Sendable {
             symbol: "Circuit.own", effects: { x, _ in ["saved": .int(x), "audited": .int(x)] },
             number: 7, hasOwnKey: true),
         "race": Program(
-            symbol: "Circuit.race", effects: { _, _ in ["left": .null, "right": .null] }),
+            symbol: "Circuit.race",
+            effects: { _, _ in ["left": .null, "right": .null, "third": .null] }),
         "outer": Program(
             symbol: "Circuit.outer", effects: { x, _ in ["added": .null, "saved": .int(x)] }),
-        "nested": Program(symbol: "Circuit.nested", effects: { _, _ in ["added": .null] }),
-        "trap": Program(symbol: "Compute.trap", effects: { _, _ in [:] }, number: 2),
+        "nested": Program(
+            symbol: "Circuit.nested", effects: { _, _ in ["added": .null] }, traps: 1),
+        "send": Program(
+            symbol: "Circuit.send", effects: { _, _ in [:] }, later: ["row1", "row2", "row3"]),
+        "watch": Program(
+            symbol: "Circuit.watch",
+            effects: { x, result in
+                let (first, second) = (result[1].int ?? 0, result[2].int ?? 0)
+                return [
+                    "row\(x)": .int(x), "row\(x + 100)": .int(x + 100),
+                    "saved": .int(first), "audited": .int(second),
+                ]
+            }),
+        "trap": Program(symbol: "Compute.trap", effects: { _, _ in [:] }, number: 2, traps: 2),
         "poison": Program(
             symbol: "Compute.trap", effects: nil, errors: ["poisoned"], number: 99),
         "idle": Program(symbol: "Compute.idle", effects: { _, _ in [:] }),
@@ -85,9 +102,13 @@ struct Program: Sendable {
         "failing": Program(
             symbol: "Circuit.failing", effects: nil, isCommand: true, errors: ["bad"],
             ends: "done"),
-    ]
+    ].merging(channels) { $1 }
 
-    static let names = all.keys.sorted()
+    /// Those that need the most rules are run the most.
+    static let names =
+        all.keys.sorted() + [
+            "race", "race", "imperative", "watch", "mail", "forkfail", "send", "tell", "tell",
+        ]
 }
 
 extension Value {
@@ -114,7 +135,7 @@ enum Kind: String, CaseIterable {
         switch self {
         case .compute:
             ["double", "fail", "trap", "idle"].map { .handler("Compute.\($0)", .replayable) }
-        case .store: ["save", "audit", "row"].map { .handler("Store.\($0)", .keyed) }
+        case .store: ["save", "audit", "row", "heard"].map { .handler("Store.\($0)", .keyed) }
         case .circuit: Binding.circuit
         }
     }
@@ -205,30 +226,36 @@ extension Binding {
             ], last: false),
         pipe("Circuit.loop", [(.pipe, "Store.row"), (.closure, nil)], last: true),
         pipe("Circuit.own", [(.pipe, "Store.save"), (.pipe, "Store.audit")]),
+        pipe(
+            "Circuit.announce",
+            [(.pipe, "Compute.double"), (.effect, nil), (.pipe, "Store.save")]),
+        handler("Circuit.tell", .replayable), handler("Circuit.heard", .replayable),
         pipe("Circuit.doubled", [(.pipe, "Compute.double"), (.pipe, "Store.save")]),
         handler("Circuit.imperative", .replayable), handler("Circuit.mail", .once),
         handler("Circuit.race", .replayable), handler("Circuit.outer", .replayable),
         handler("Circuit.inner", .replayable), handler("Circuit.nested", .replayable),
         handler("Circuit.wild", .replayable), handler("Circuit.late", .replayable),
+        handler("Circuit.send", .replayable), handler("Circuit.watch", .replayable),
+        handler("Circuit.note", Traits(.replayable, lane: "notes")),
     ]
 }
 
 /// The code of the devices: the handler or closure of a name.
 enum Handlers {
     static func body(of name: String, _ value: Value) -> Step {
-        let who = value.who
         switch name {
         case "Compute.double": return .done(.array([value[0], .int(2 * (value[1].int ?? 0))]))
         case "Compute.fail": return .asking(.now) { _ in .fail(Failure(code: "bad")) }
         case "Compute.trap":
-            return .asking(.trap(who, times: value[1].int ?? 0)) { _ in .done(value) }
+            return .asking(.trap(value.who, times: value[1].int ?? 0)) { _ in .done(value) }
         case "Compute.idle": return idle(4)
         case "Store.save": return keep("saved", value)
         case "Store.audit": return keep("audited", value)
+        case "Store.heard": return channel(name, value) ?? .done(.null)
         case "Store.row": return keep("row\(value[1].int ?? -1)", value)
         case "Circuit.linear#1":
             return .done(.array([value[0], .int((value[1].int ?? 0) + 1)]))
-        case "Circuit.create#0", "Circuit.update#0": return set("loading", who, "busy", then: value)
+        case "Circuit.create#0", "Circuit.update#0": return busy(value)
         case "Circuit.create#4": return add("added", value[1], then: value)
         case "Circuit.update#1": return choose(value)
         case "Circuit.same": return .asking(.now) { _ in .done(value) }
@@ -243,7 +270,7 @@ enum Handlers {
         case "Circuit.loop#finally": return addLap(value)
         case "Circuit.linear#finally", "Circuit.create#finally", "Circuit.update#finally",
             "Circuit.failing#finally", "Circuit.forkfail#finally", "Circuit.deep#0.0#finally":
-            return set("loading", .null, "done", of: who, then: value)
+            return finish(value)
         default: return Self.circuit(name, value)
         }
     }
@@ -268,15 +295,25 @@ enum Handlers {
             }
         case "Circuit.race":
             .together(
-                [leg("left", value, turns: 1), leg("right", value, turns: 0)], hashed: false
+                [
+                    leg("left", value, turns: 1), leg("right", value, turns: 0),
+                    leg("third", value, turns: 2),
+                ], hashed: false
             ) { _ in .done(value) }
         case "Circuit.late":
             .together(
                 [.only(.call("Store.save", value)), .only(.call("Compute.fail", value))],
                 hashed: false
             ) { _ in .done(value) }
+        case "Circuit.send":
+            .together(
+                [1, 2, 3].map { .only(.dispatch("Circuit.note", .array([value.who, .int($0)]))) },
+                hashed: true
+            ) { _ in .asking(.call("Compute.double", value)) { _ in .done(value) } }
+        case "Circuit.watch": watch(value)
+        case "Circuit.note": .asking(.call("Store.row", value)) { _ in .done(value) }
         case "Circuit.wild": wild(value)
-        default: .fail(Failure(code: "unbound"))
+        default: channel(name, value) ?? .fail(Failure(code: "unbound"))
         }
     }
 
@@ -289,11 +326,19 @@ enum Handlers {
         }
     }
 
-    private static func set(
-        _ region: String, _ new: Value, _ name: String, of who: Value? = nil, then value: Value
-    ) -> Step {
-        let mark = Mark(who: who ?? new, name: name, value: .null)
-        return .asking(.commit([region], { _ in ([new], .null) }, mark)) { _ in .done(value) }
+    private static func busy(_ value: Value) -> Step {
+        let mark = Mark(who: value.who, name: "busy", value: .null)
+        let change: ([Value]) -> ([Value], Value) = { _ in ([value.who], .null) }
+        return .asking(.commit(["loading"], change, mark)) { _ in .done(value) }
+    }
+
+    /// The end of a pipe, in two regions at once.
+    private static func finish(_ value: Value) -> Step {
+        let mark = Mark(who: value.who, name: "done", value: .null)
+        let change: ([Value]) -> ([Value], Value) = { old in
+            ([.null, .int((old[1].int ?? 0) + 1)], .null)
+        }
+        return .asking(.commit(["loading", "number"], change, mark)) { _ in .done(value) }
     }
 
     private static func add(_ name: String, _ item: Value, then value: Value) -> Step {
@@ -322,11 +367,37 @@ enum Handlers {
         }
     }
 
-    private static func leg(_ name: String, _ value: Value, turns: Int) -> Step {
-        .asking(.call("Compute.double", value)) { doubled in
-            let step = add(name, doubled, then: value)
-            return turns == 0 ? step : .asking(.now) { _ in step }
+    /// Two rows at once, and what it read before and after them is saved: `[who, first, second]`.
+    private static func watch(_ value: Value) -> Step {
+        let who = value.who
+        let x = value[1].int ?? 0
+        func count(_ library: Value) -> Value { .int(Int64(library.array?.count ?? 0)) }
+        let rows = [x, x + 100].map { Step.only(.call("Store.row", .array([who, .int($0)]))) }
+        return .asking(.read("library")) { library in
+            let first = count(library)
+            return .asking(.call("Store.save", .array([who, first]))) { _ in
+                .together(rows, hashed: true) { _ in
+                    .asking(.read("library")) { library in
+                        let second = count(library)
+                        return .asking(.call("Store.audit", .array([who, second]))) { _ in
+                            .asking(.call("Compute.double", value)) { _ in
+                                .done(.array([who, first, second]))
+                            }
+                        }
+                    }
+                }
+            }
         }
+    }
+
+    /// The more turns, the later it commits after its answer.
+    private static func leg(_ name: String, _ value: Value, turns: Int) -> Step {
+        func commit(_ doubled: Value, after turns: Int) -> Step {
+            turns == 0
+                ? add(name, doubled, then: value)
+                : .asking(.now) { _ in commit(doubled, after: turns - 1) }
+        }
+        return .asking(.call("Compute.double", value)) { commit($0, after: turns) }
     }
 
     private static func wild(_ value: Value) -> Step {

@@ -1,5 +1,6 @@
 import Control
 import Kernel
+import Supervisor
 import Values
 
 /// A process of a device: the SDK's rules as a machine that the world turns.
@@ -51,57 +52,129 @@ final class SimProcess: Cable {
     }
 
     unowned let world: World
-    let kind: Kind
+    let seat: Seat
+    var kind: Kind { seat.kind }
+    /// Its incarnation.
     let number: Int
     private(set) var peer: Peer!
     let names: [String]
+    let isCell: Bool
     var isAlive = true
-    var isHung = false
+    /// By a signal; it may be continued.
+    var isStopped = false
+    /// Its code goes round in circles.
+    private var isSpinning = false
     /// Its cable is cut: what it says is lost.
     var isCut = false
-    let isCell: Bool
+    /// It goes as soon as it holds no visit.
+    var isDraining = false
+    /// The signal that is under way to it.
+    var doom: ExitReason?
+    /// How it ended.
+    var exit = ExitReason()
     /// Visits that came to it, but for closures of the pipes of others here.
     private(set) var orders = 0
-    /// The visit whose code ended the process, or 0.
-    private(set) var trapped: UInt64 = 0
-    /// It will be killed.
-    var isDoomed = false
-    var inbox: [Message] = []
-    var outbox: [(label: String, (Hub, Peer) -> Void)] = []
+    private var inbox: [(at: UInt64, message: Message)] = []
+    private var outbox: [(at: UInt64, label: String, say: (Hub, Peer) -> Void)] = []
     var visits: [UInt64: Running] = [:]
-    /// The status page: it survives the process.
-    private(set) var begun: UInt64 = 0
     private(set) var mirror: [String: (revision: UInt64, value: Value)] = [:]
     private var marks: [Pair: Mark] = [:]
     private var order: Chance
+    // The status page, which survives the process.
+    private let hasPage: Bool
+    private var turns: UInt64 = 0
+    private var begun: UInt64 = 0
+    /// The visit whose code runs, or 0.
+    private var running: UInt64 = 0
+    private var lastHeard = 0.0
 
     private struct Pair: Hashable {
         var visit: UInt64
         var tag: UInt64
     }
 
-    init(_ world: World, _ kind: Kind, number: Int, isCell: Bool = false) throws {
-        self.isCell = isCell
+    /// It announces what it binds; the world says when it is ready.
+    init(_ world: World, _ start: World.Start, born: Int) throws {
         self.world = world
-        self.kind = kind
-        self.number = number
-        let bindings = kind.bindings
+        isCell = start.isCell
+        seat = start.seat
+        number = start.incarnation
+        let bindings = start.seat.kind.bindings
         names = Hub.places(of: bindings)
-        order = Chance(seed: world.seed &* 1_000 &+ UInt64(number))
-        let slot = world.hub.devices[kind.rawValue]
+        order = Chance(seed: world.seed &* 1_000 &+ UInt64(born))
+        hasPage = Int.random(in: 0..<8, using: &order) > 0
+        let slot = world.hub.devices[start.seat.kind.rawValue]
         peer = Peer(
-            cable: self, device: slot, incarnation: number, isCell: isCell, name: kind.rawValue)
+            cable: self, device: slot, incarnation: number, isCell: isCell, name: seat.name,
+            seat: seat.number, program: world.builds[seat.kind, default: 0])
         try world.hub.announce(peer, bindings)
         for region in world.hub.grantedRegions(slot) { try world.hub.follow(peer, region: region) }
-        world.hub.ready(peer)
+    }
+
+    // MARK: - What the world sees
+
+    /// It can do something, and be heard.
+    var isFree: Bool { isAlive && !isStopped && !isSpinning && !isCut }
+
+    var page: PageReading? {
+        guard hasPage else { return nil }
+        let isAsleep = !isSpinning && inbox.isEmpty && runnable.isEmpty
+        return PageReading(turns: turns, asleep: isAsleep, begun: begun, running: running)
+    }
+
+    /// When it was last heard: whoever turns answers a ping at once.
+    func hear(at seconds: Double) -> Double {
+        if isFree { lastHeard = seconds }
+        return lastHeard
+    }
+
+    /// When the next message of each direction arrives.
+    var arrivals: [UInt64] {
+        [isFree ? inbox.first?.at : nil, outbox.first?.at].compactMap { $0 }
+    }
+
+    func spin() {
+        isSpinning = true
+        running = runnable.first ?? 0
+    }
+
+    /// What can happen to it now.
+    func steps(at clock: UInt64) -> [(label: String, () -> Void)] {
+        let name = "\(seat.name)#\(number)"
+        var found: [(String, () -> Void)] = []
+        if let (at, label, _) = outbox.first, at <= clock {
+            found.append(("hub reads \(label) of \(name)", deliver))
+        }
+        guard isAlive else { return found }
+        if let doom { found.append(("\(name) dies", { [self] in world.die(self, doom) })) }
+        guard !isStopped, !isSpinning else { return found }
+        if let first = inbox.first, first.at <= clock { found.append(("\(name) reads", read)) }
+        for visit in runnable {
+            found.append(("\(name) runs \(visit)", { [self] in run(visit) }))
+        }
+        if isCut || isDraining && visits.isEmpty {
+            found.append(("\(name) goes", { [self] in world.die(self, ExitReason()) }))
+        }
+        return found
+    }
+
+    private func deliver() {
+        let say = outbox.removeFirst().say
+        say(world.hub, peer)
+    }
+
+    /// The hub reads all that it has said.
+    func readDry() {
+        while !outbox.isEmpty { deliver() }
     }
 
     // MARK: - The cable
 
     func visit(_ order: borrowing VisitOrder) {
         if order.asker == nil { orders += 1 }
+        world.delivered(order, to: self)
         let path = order.path ?? "\(world.hub.epoch)-\(order.flow)"
-        inbox.append(
+        receive(
             .visit(
                 Delivery(
                     number: order.number, symbol: name(of: order),
@@ -117,14 +190,17 @@ final class SimProcess: Cable {
     }
 
     func cancel(visit: UInt64) {
-        inbox.append(.cancel(visit))
+        receive(.cancel(visit))
     }
 
     func answer(visit: UInt64, tag: UInt64, _ answer: Answer) {
-        if case .committed(_, nil) = answer, let mark = marks[Pair(visit: visit, tag: tag)] {
-            world.effect(mark)
+        // Every commit here changes something, so a revision that is new is an effect.
+        if case .committed(let revision, _) = answer, revision > world.committed {
+            world.committed = revision
+            if let mark = marks[Pair(visit: visit, tag: tag)] { world.effect(mark) }
         }
-        inbox.append(.answer(visit, tag, answer))
+        if case .published(let sequence) = answer { world.published(sequence) }
+        receive(.answer(visit, tag, answer))
     }
 
     func snapshot(region: String, at revision: Revision, _ value: Value) {
@@ -132,21 +208,27 @@ final class SimProcess: Cable {
     }
 
     func patch(at revision: Revision, _ changes: [RegionChange]) {
-        inbox.append(.patch(revision.counter, changes))
+        receive(.patch(revision.counter, changes))
     }
 
     func reply(call: UInt64, _ result: Result<[UInt8], KernelError>) {}
     func accepted(call: UInt64) {}
+    func channel(call: UInt64, _ answer: ChannelAnswer) {}
+
+    private func receive(_ message: Message) {
+        inbox.append((max(inbox.last?.at ?? 0, world.arrival()), message))
+    }
 
     private func send(_ label: String, _ message: @escaping (Hub, Peer) -> Void) {
-        if !isCut { outbox.append((label, message)) }
+        if !isCut { outbox.append((max(outbox.last?.at ?? 0, world.arrival()), label, message)) }
     }
 
     // MARK: - Reading
 
     /// Takes one message. Taking a visit begins it: the page is written first.
-    func read() {
-        switch inbox.removeFirst() {
+    private func read() {
+        turns += 1
+        switch inbox.removeFirst().message {
         case .visit(let order):
             begun = order.number
             if kind == .store { world.store.prune(below: order.lowest, epoch: world.hub.epoch) }
@@ -169,22 +251,25 @@ final class SimProcess: Cable {
         }
     }
 
-    var runnable: [UInt64] {
+    private var runnable: [UInt64] {
         visits.filter { !$0.value.ready.isEmpty || !$0.value.answers.isEmpty }.keys.sorted()
     }
 
     /// Runs one task of a visit to its next question, or hands over one answer.
-    func run(_ number: UInt64) {
+    private func run(_ number: UInt64) {
         guard let visit = visits[number] else { return }
+        turns += 1
+        running = number
         if visit.ready.isEmpty {
             handOver(visit)
         } else {
             let (task, input) = visit.ready.removeFirst()
             if !task.isDead { resume(visit, task, input) }
         }
-        guard isAlive, visits[number] != nil, visit.ready.isEmpty, visit.answers.isEmpty,
-            visit.order.replay
-        else { return }
+        guard isAlive else { return }
+        let waits = visit.ready.isEmpty && visit.answers.isEmpty
+        if waits || visits[number] == nil { running = 0 }
+        guard visits[number] != nil, waits, visit.order.replay else { return }
         send("parked") { $0.parked($1, visit: number) }
     }
 
@@ -198,6 +283,7 @@ final class SimProcess: Cable {
             return offer(visit, asked.task, tag, regions, change)
         case .output(let bytes): value = .success(Value(encoded: bytes))
         case .failure(let error): value = .failure(Failure(code: error.code.rawValue))
+        case .published(let sequence): value = .success(.int(Int64(sequence)))
         case .committed(_, let values?):
             value = .success(asked.commit?.change(values).1 ?? .null)
         case .committed(_, nil): value = .success(asked.result)
@@ -281,6 +367,15 @@ final class SimProcess: Cable {
                 hub.ask(
                     peer, visit: order.number, tag: tag, .call(slot, payload.encoded, deadline: 0))
             }
+        case .dispatch(let symbol, let payload):
+            visit.lastTag += 1
+            let tag = visit.lastTag
+            visit.asked[tag] = Asked(task: task)
+            return send("dispatch \(symbol)") { hub, peer in
+                guard let slot = hub.symbol(symbol) else { return }
+                hub.ask(peer, visit: order.number, tag: tag, .dispatch(slot, payload.encoded))
+            }
+        case .publish(let mark): return publish(visit, task, mark)
         case .run(let stages, let closures, let payload):
             visit.lastTag += 1
             let tag = visit.lastTag
@@ -311,12 +406,22 @@ final class SimProcess: Cable {
         case .trap(let who, let times):
             if world.traps[who, default: 0] < times {
                 world.traps[who, default: 0] += 1
-                trapped = order.number
-                return world.die(self)
+                // Now and then nobody knows whose code ran.
+                if Int.random(in: 0..<4, using: &self.order) == 0 { running = 0 }
+                return world.die(self, ExitReason(signal: "TRAP"))
             }
             value = .null
         }
         visit.ready.append((task, .success(value)))
+    }
+
+    private func publish(_ visit: Running, _ task: SimTask, _ mark: Mark) {
+        visit.lastTag += 1
+        let (number, tag) = (visit.order.number, visit.lastTag)
+        visit.asked[tag] = Asked(task: task)
+        send("publish \(mark.name)") {
+            $0.askPublish($1, visit: number, tag: tag, channel: World.news, mark.event.encoded)
+        }
     }
 
     private func read(_ visit: Running, _ region: String) -> Value {
@@ -346,6 +451,7 @@ final class SimProcess: Cable {
                 patch: Patch.difference(from: base[index].value, to: after[index]))
         }
         let number = visit.order.number
+        marks[Pair(visit: number, tag: tag)]?.value = result
         send("offer \(regions)") { $0.ask($1, visit: number, tag: tag, .commit(offers)) }
     }
 }

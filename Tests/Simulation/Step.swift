@@ -30,11 +30,15 @@ struct Mark: Hashable {
 
 enum Question {
     case call(String, Value)
+    /// A command for a lane.
+    case dispatch(String, Value)
     /// A pipe that is built in the handler, with the names of its closures.
     case run([StageDescriptor], closures: [String], Value)
     /// The closure gives the new values and its result.
     case commit([String], ([Value]) -> ([Value], Value), Mark)
     case read(String)
+    /// An event, whose publishing is an effect.
+    case publish(Mark)
     case now
     case random
     /// What no record can see.

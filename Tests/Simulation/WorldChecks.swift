@@ -1,4 +1,5 @@
 import Control
+import Supervisor
 import Values
 
 @testable import Kernel
@@ -19,8 +20,11 @@ extension World {
         let key = Mark.Key(who: mark.who, name: mark.name)
         if made[key] != nil { breach("doubled: \(mark)") }
         made[key] = mark.value
-        let isShared = commands.contains { $0.owner == mark.who && $0.program.hasOwnKey }
-        if outcomes[mark.who] != nil, !isShared { breach("after the end: \(mark)") }
+        handled(mark)
+        let mayBeLate = commands.contains {
+            $0.owner == mark.who && ($0.program.hasOwnKey || $0.program.later.contains(mark.name))
+        }
+        if outcomes[mark.who] != nil, !mayBeLate { breach("after the end: \(mark)") }
     }
 
     /// The end of a flow is told.
@@ -36,6 +40,7 @@ extension World {
 
     func check() {
         readComplaints()
+        remember()
         for command in commands where command.call == 0 && outcomes[command.who] == nil {
             guard let flow = command.flow, flow.ended, let ending = flow.ending else { continue }
             switch ending {
@@ -48,6 +53,13 @@ extension World {
         }
         for device in hub.devices.values {
             fullest = max(fullest, device.waiting.count + device.apart.count)
+            // Who waits for a cell while all of them are taken waits for somebody else's visit.
+            if !device.apart.isEmpty, device.cellsBusy + device.cellsComing >= hub.limits.cells,
+                let kind = Kind(rawValue: device.name)
+            {
+                excuses.away.insert(kind)
+                excuses.delays = true
+            }
         }
         for lane in hub.lanes.values {
             let running = lane.queue.filter(\.running)
@@ -61,7 +73,7 @@ extension World {
         var size = hub.liveFlows
         for flow in hub.flows {
             size += (flow.record?.entries.count ?? 0) + (flow.record?.reads.count ?? 0)
-            if flow.running, hub.seen > flow.deadline + 16 * World.second {
+            if flow.running, flow.standsSince == nil, hub.seen > flow.deadline + 16 * World.second {
                 breach("beyond its deadline: \(flow.symbol.name)")
             }
         }
@@ -82,7 +94,10 @@ extension World {
                 ?? commands.filter { name.hasPrefix($0.program.symbol + "#") }
             if mine.isEmpty { breach("a finally of nobody was lost") }
             complaints.formUnion(mine.map(\.who))
-            if outages.isEmpty { breach("a finally was given up: \(error)") }
+            let kind = Kind(of: name)
+            if !excuses.away.contains(kind), excuses.strikes < PolicyNumbers.strikes {
+                breach("a finally was given up: \(error)")
+            }
         }
     }
 
@@ -94,10 +109,15 @@ extension World {
         var wanted = effects(command.number, result)
         var done: [String: Value] = [:]
         for (key, value) in made where key.who == command.owner { done[key.name] = value }
+        for name in command.program.later { done[name] = nil }
         readComplaints()
-        if complaints.contains(command.who), let last = command.program.ends {
-            wanted[last] = nil
-            done[last] = nil
+        if complaints.contains(command.who) {
+            // A loop has one at each lap.
+            for name in Set(done.keys).union(wanted.keys)
+            where name == command.program.ends || name.hasPrefix("lap") {
+                wanted[name] = nil
+                done[name] = nil
+            }
         }
         if done != wanted {
             breach("effects of \(command.who): \(done) instead of \(wanted), result \(result)")
@@ -109,9 +129,10 @@ extension World {
         let program = command.program
         let code = error.code.rawValue
         let reasons = [
-            "cancelled": cancelled.contains(command.who), "deadline": !outages.isEmpty,
-            // A fork queues several within one step, which are gone at the end of it.
-            "unavailable": fullest + 2 >= hub.limits.waitingRequests,
+            "cancelled": cancelled.contains(command.who), "deadline": excuses.delays,
+            "attempt": excuses.spins,
+            "unavailable": isCrowded || excuses.refusals,
+            "poisoned": excuses.strikes + program.traps >= PolicyNumbers.strikes,
         ]
         if !program.errors.contains(code), reasons[code] != true {
             breach("\(command.who) failed with \(error)")
@@ -123,10 +144,23 @@ extension World {
             }
             if code == "deviceLost" { breach("lost, but never begun: \(command.who)") }
         }
-        if let last = program.ends, command.flow?.running == true, !names.contains(last),
+        // Before its device has said what its route is, nothing of it has run.
+        if let last = program.ends, command.flow?.route != nil, !names.contains(last),
             !complaints.contains(command.who)
         {
             breach("finally lost: \(command.who)")
+        }
+    }
+
+    /// A fork queues several within one step, which are gone at the end of it.
+    private var isCrowded: Bool { fullest + 2 >= hub.limits.waitingRequests }
+
+    /// Keeps an eye on every flow.
+    private func remember() {
+        let known = remembered.last?.number ?? 0
+        guard hub.numbers > known else { return }
+        for flow in hub.flows where flow.number > known {
+            remembered.append(WeakFlow(number: flow.number, flow: flow))
         }
     }
 
@@ -138,13 +172,15 @@ extension World {
             }
             if case .failure(let error) = outcome { judge(command, error) }
         }
+        checkLate()
+        checkChannel()
         if hub.liveFlows != 0 || hub.first != nil || hub.newest != nil {
             breach("\(hub.liveFlows) flows are left in the hub")
         }
         for device in hub.devices.values where !device.waiting.isEmpty || device.waitingBytes != 0 {
             breach("\(device.name) still holds \(device.waitingBytes) waiting bytes")
         }
-        checkCells()
+        checkProcesses()
         for lane in hub.lanes.values where !lane.queue.isEmpty || lane.bytes != 0 {
             breach("the lane \(lane.name) still holds \(lane.bytes) bytes")
         }
@@ -152,13 +188,35 @@ extension World {
         if hub.value(ofRegion: "loading") != .null, complaints.isEmpty {
             breach("isLoading stays true")
         }
-        for process in processes where process.isAlive && !process.isHung && !process.isCut {
+        client.checkMirror()
+        for process in processes where process.isFree {
             if process.peer.visits.count != 0 { breach("\(process.kind) still holds visits") }
             for (region, state) in process.mirror where state.value != hub.value(ofRegion: region) {
                 breach("\(process.kind) mirrors another value of \(region)")
             }
         }
+        for index in commands.indices { commands[index].flow = nil }
+        let kept = remembered.compactMap(\.flow)
+        if !kept.isEmpty { breach("kept after their end: \(kept.map(\.symbol.name))") }
     }
+
+    /// The commands that were sent by what succeeded have been done.
+    private func checkLate() {
+        guard !excuses.delays, !excuses.refusals, !isCrowded else { return }
+        for command in commands {
+            guard case .success = outcomes[command.who] else { continue }
+            for name in command.program.later
+            where made[Mark.Key(who: command.owner, name: name)] == nil {
+                breach("the command \(name) of \(command.who) was not done")
+            }
+        }
+    }
+}
+
+/// A flow that must be gone when it has ended.
+struct WeakFlow {
+    let number: UInt64
+    weak var flow: Flow?
 }
 
 /// The store's database: rows and `invocation(key, reply)` change in one transaction.
@@ -187,37 +245,4 @@ final class SimStore {
             return flow >= lowest
         }
     }
-}
-
-/// The client that sends everything.
-final class SimClient: Cable {
-    private unowned let world: World
-    private(set) var peer: Peer!
-    var owners: [UInt64: Value] = [:]
-    var lastCall: UInt64 = 0
-    private var early: [(UInt64, Result<[UInt8], KernelError>)] = []
-
-    init(_ world: World) {
-        self.world = world
-        peer = Peer(cable: self, device: nil, incarnation: 0, name: "client")
-    }
-
-    /// Replies that came before the world knew the command.
-    func deliver() {
-        let waiting = early
-        early = []
-        for (call, result) in waiting { reply(call: call, result) }
-    }
-
-    func reply(call: UInt64, _ result: Result<[UInt8], KernelError>) {
-        guard let who = owners[call] else { return early.append((call, result)) }
-        world.told(who, result.map { Value(encoded: $0) })
-    }
-
-    func visit(_ order: borrowing VisitOrder) {}
-    func cancel(visit: UInt64) {}
-    func answer(visit: UInt64, tag: UInt64, _ answer: Answer) {}
-    func accepted(call: UInt64) {}
-    func snapshot(region: String, at revision: Revision, _ value: Value) {}
-    func patch(at revision: Revision, _ changes: [RegionChange]) {}
 }

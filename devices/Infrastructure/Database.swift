@@ -16,7 +16,7 @@ final class Database {
 
     /// The library file.
     let path: String
-    private let connection: OpaquePointer
+    let connection: OpaquePointer
     private var statements: [String: Statement] = [:]
     private var depth = 0
 
