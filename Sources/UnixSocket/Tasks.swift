@@ -9,6 +9,7 @@ extension EventLoop {
         _ prepare: @LoopActor () throws(Failure) -> Void
     ) throws(Failure) {
         LoopActor.executor.claimThread()
+        FreeMemory.keepSome()
         let result = LoopActor.assumeIsolated { () -> Result<Void, Failure> in
             do throws(Failure) {
                 try prepare()
