@@ -176,7 +176,8 @@ extension EndToEnd {
                 var members = try Value.parse(json: Files.text(file)).map ?? [:]
                 members["instances"] = 2
                 members["arguments"] = []
-                return Animal(name: name.lowercased(), more: members)
+                let more = Dictionary(uniqueKeysWithValues: members.map { ($0.key, $0.value) })
+                return Animal(name: name.lowercased(), more: more)
             }
             let instance = try Instance(zoo: zoo, reference: false)
             defer { instance.end() }
