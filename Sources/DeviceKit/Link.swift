@@ -82,7 +82,7 @@ final class Link: ConnectionDelegate {
     }
 
     /// Bytes that have not left.
-    var unsent: Int { connection?.pendingBytes ?? 0 }
+    var unsent: Int { writer.count + (connection?.pendingBytes ?? 0) }
 
     /// Sends everything, and then does something.
     func whenAllIsSent(_ action: @escaping @LoopActor () -> Void) {
