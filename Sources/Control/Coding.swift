@@ -9,6 +9,12 @@ public protocol Coding: Sendable {
     /// - Throws: an error that names the path inside the value and what was expected there.
     func decode<T: Decodable>(_ type: T.Type, from bytes: [UInt8]) throws -> T
 
+    /// What `encode` makes of bytes.
+    func encode(bytes: [UInt8]) throws -> [UInt8]
+
+    /// What `decode` makes of bytes that stand for bytes.
+    func decode(bytes: [UInt8]) throws -> [UInt8]
+
     /// The bytes of a value that carries nothing.
     var void: [UInt8] { get }
 
@@ -18,6 +24,14 @@ public protocol Coding: Sendable {
     /// Takes apart what `join` has made.
     /// - Throws: when the bytes are not a sequence of `count` parts.
     func split(_ bytes: [UInt8], into count: Int) throws -> [[UInt8]]
+}
+
+extension Coding {
+    /// What `encode` makes of bytes.
+    public func encode(bytes: [UInt8]) throws -> [UInt8] { try encode(bytes) }
+
+    /// What `decode` makes of bytes that stand for bytes.
+    public func decode(bytes: [UInt8]) throws -> [UInt8] { try decode([UInt8].self, from: bytes) }
 }
 
 /// How values of one type travel. A witness, because tuples and `Void` are not `Codable`.
@@ -45,9 +59,20 @@ public struct Coder<T>: Sendable {
 extension Coder where T: Codable & SendableMetatype {
     /// The coder of a `Codable` type.
     public static var codable: Self {
-        Coder(
+        // To find out that a value is bytes costs more than to copy them: it is done once.
+        if let bytes = Coder<[UInt8]>.bytes as? Self { return bytes }
+        return Coder(
             shape: Shape.of(T.self), encode: { try $1.encode($0) },
             decode: { try $1.decode(T.self, from: $0) })
+    }
+}
+
+extension Coder where T == [UInt8] {
+    /// The coder of bytes.
+    static var bytes: Self {
+        Coder(
+            shape: Shape.of([UInt8].self), encode: { try $1.encode(bytes: $0) },
+            decode: { try $1.decode(bytes: $0) })
     }
 }
 

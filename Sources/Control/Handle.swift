@@ -21,6 +21,12 @@ public protocol Handle: Sendable {
     /// - Throws: `KernelError` when it is not accepted.
     func dispatch<P, O>(_ symbol: Symbol<P, O>, _ payload: P) async throws
 
+    /// Publishes an event; a repeat of the handler does not publish it again.
+    /// - Returns: the number of the event in its channel, from 1.
+    /// - Throws: `KernelError` when there is no such channel, or the manifest does not grant it.
+    @discardableResult
+    func publish<E>(_ channel: Channel<E>, _ event: E) async throws -> UInt64
+
     /// The buffer.
     var buffer: any BufferHandle { get }
 

@@ -78,6 +78,10 @@ extension KernelError.Code {
     public static let finallyLost = Self(rawValue: "finallyLost")
     /// A stage ended its flow, or sent it on, with a value of another shape than the flow gives.
     public static let composeTypeMismatch = Self(rawValue: "composeTypeMismatch")
+    /// The client looks at the past, where nothing is done until it has returned.
+    public static let previewing = Self(rawValue: "previewing")
+    /// Events of a channel that are no longer kept and were not handled or read.
+    public static let gap = Self(rawValue: "gap")
     /// A handler threw an error that has no code of its own.
     public static let failed = Self(rawValue: "failed")
 
@@ -85,7 +89,7 @@ extension KernelError.Code {
     public static let kernel: [KernelError.Code] = [
         .unavailable, .deadline, .attempt, .deviceLost, .poisoned, .diverged, .cancelled, .unbound,
         .unsupported, .overloaded, .recordFull, .malformed, .denied, .kernelLost, .tooLarge,
-        .conflict, .finallyLost, .composeTypeMismatch, .failed,
+        .conflict, .finallyLost, .composeTypeMismatch, .previewing, .gap, .failed,
     ]
 }
 

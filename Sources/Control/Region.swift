@@ -26,6 +26,19 @@ public struct Revision: Sendable, Hashable, Comparable, CustomStringConvertible 
         self.counter = counter
     }
 
+    /// The revision that a text of the form `epoch-counter` names; nil for any other text.
+    public init?(_ text: String) {
+        let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+        guard parts.count == 2, let epoch = Self.number(parts[0]),
+            let counter = Self.number(parts[1])
+        else { return nil }
+        self.init(epoch: epoch, counter: counter)
+    }
+
+    private static func number(_ text: Substring) -> UInt64? {
+        text.first == "+" ? nil : UInt64(text)
+    }
+
     /// `epoch-counter`.
     public var description: String { "\(epoch)-\(counter)" }
 

@@ -54,6 +54,9 @@ public final class Bindings {
     private(set) var announcements: [Hello.Announcement] = []
     /// The code of every name, in the order in which the kernel counts them.
     private(set) var bodies: [Body] = []
+    /// Whether a visit of each may not be repeated. A symbol that leaves it open counts as such,
+    /// though the kernel may know better of a device that is pure.
+    private(set) var isOnce: [Bool] = []
 
     /// How a visit is answered.
     enum Body {
@@ -82,6 +85,7 @@ public final class Bindings {
             Hello.Announcement(
                 name: symbol.name, traits: symbol.traits, stages: nil, last: false,
                 takes: symbol.payload.shape, gives: symbol.output.shape))
+        isOnce.append(symbol.traits.replay ?? .once == .once)
         bodies.append(
             .task { kernel, bytes, coding in
                 let payload: P
@@ -104,6 +108,7 @@ public final class Bindings {
             Hello.Announcement(
                 name: symbol.name, traits: symbol.traits, stages: nil, last: false,
                 takes: symbol.payload.shape, gives: symbol.output.shape))
+        isOnce.append(symbol.traits.replay ?? .once == .once)
         bodies.append(
             .function { bytes, coding in
                 let payload: P
@@ -128,6 +133,9 @@ public final class Bindings {
                 throw KernelError(.malformed, "\(name) is a pipe: only its stages are visited")
             })
         for body in pipe.route.bodies { bodies.append(.task(body)) }
+        // The kernel repeats closures unless their pipe is marked.
+        let closures = bodies.count - isOnce.count
+        isOnce += Array(repeating: symbol.traits.replay == .once, count: closures)
     }
 }
 
@@ -139,6 +147,12 @@ public struct Start {
     /// How often a region has been changed in this life of the kernel.
     public func revision<R: Region>(of region: R.Type) -> Revision {
         runtime.mirror.regions[R.region]?.revision ?? Revision(epoch: 0, counter: 0)
+    }
+
+    /// Publishes an event that no flow asked for, such as what a sensor says. It is published as
+    /// often as this is called: nothing recognises a repeat by the next process.
+    public func publish<E>(_ channel: Channel<E>, _ event: E) {
+        runtime.publish(channel, event)
     }
 
     /// Sends a command. How it ends is told in `Kernel.Errors`.

@@ -13,9 +13,17 @@ internal import Wire
 @LoopActor
 final class DeviceRuntime: LinkDelegate {
     private enum Work {
-        case function(UInt64, Int, [UInt8])
+        case function(Call)
         case begin(VisitState)
         case answer(VisitState)
+    }
+
+    /// The visit of a function.
+    private struct Call {
+        var number: UInt64
+        var place: Int
+        var attempt: UInt32
+        var payload: [UInt8]
     }
 
     /// The runtime of the process; the loop calls it.
@@ -24,18 +32,20 @@ final class DeviceRuntime: LinkDelegate {
     let mirror = Mirror()
     private let bindings: Bindings
     private let page: StatusPage
-    private let coding = CBORCoding()
-    private var link: Link?
+    let coding = CBORCoding()
+    private(set) var link: Link?
     private var isCell = false
     private var epoch: UInt64 = 0
-    /// Pieces of work after which answers are sent although more work is there.
-    private static let batch = 16
+    private var finished = FinishedAnswers()
+    /// Pieces of work that are done, after which the list of it is shortened.
+    private static let mostDone = 16
     private var visits: [UInt64: VisitState] = [:]
     private var replaying: [VisitState] = []
     private var work: [Work] = []
     private var next = 0
     private var isDraining = false
-    private var lastDispatch: UInt64 = 0
+    private var isEnding = false
+    var lastDispatch: UInt64 = 0
     /// Regions of the welcome that have not come yet; the device is ready when they have.
     private var missing: Set<String> = []
 
@@ -60,7 +70,11 @@ final class DeviceRuntime: LinkDelegate {
         runtime.link = Link(OwnedDescriptor(owning: 3), delegate: runtime)
         let loop = EventLoop.shared
         loop.idle = { runtime.idle() }
-        loop.beforeWait = { runtime.page.asleep() }
+        loop.beforeWait = {
+            // The turn may have ended with work left, and what a timer wakes is no code of it.
+            runtime.page.run(0)
+            runtime.page.asleep()
+        }
         loop.afterWait = { runtime.page.awake() }
         let name = getenv("CONCENTRIC_DEVICE").map { String(cString: $0) } ?? "device"
         runtime.link?.send {
@@ -98,7 +112,7 @@ final class DeviceRuntime: LinkDelegate {
             endIfDrained()
         case .ping(let number): link.send { $0.pong(number) }
         case .reply(_, .failure(let error)):
-            Device.complain("a command was not accepted: \(error)")
+            Device.complain("a command or an event was not accepted: \(error)")
         case .pong, .reply, .accepted: break
         }
     }
@@ -144,19 +158,23 @@ final class DeviceRuntime: LinkDelegate {
             return
         }
         guard case .task(let body) = bindings.bodies[Int(delivery.symbol)] else {
-            let payload = [UInt8](delivery.payload)
+            let order = Call(
+                number: delivery.number, place: Int(delivery.symbol), attempt: delivery.attempt,
+                payload: [UInt8](delivery.payload))
             // Nothing is ahead of it and no task is ready while frames are read: it runs here.
-            guard !work.isEmpty || !visits.isEmpty else {
-                return call(delivery.number, Int(delivery.symbol), payload)
+            guard work.isEmpty, visits.isEmpty, mayRun(order.attempt) else {
+                work.append(.function(order))
+                return
             }
-            work.append(.function(delivery.number, Int(delivery.symbol), payload))
-            return
+            return call(order)
         }
-        begin(delivery, body)
+        begin(delivery, body, isOnce: bindings.isOnce[Int(delivery.symbol)])
     }
 
-    private func begin(_ delivery: KernelMessage.Delivery, _ body: @escaping StageBody) {
-        let visit = VisitState(delivery, epoch: epoch, body: body, runtime: self)
+    private func begin(
+        _ delivery: KernelMessage.Delivery, _ body: @escaping StageBody, isOnce: Bool
+    ) {
+        let visit = VisitState(delivery, epoch: epoch, isOnce: isOnce, body: body, runtime: self)
         visits[visit.number] = visit
         if visit.replay { replaying.append(visit) }
         work.append(.begin(visit))
@@ -164,7 +182,9 @@ final class DeviceRuntime: LinkDelegate {
 
     /// A closure of a pipe that one of the visits here runs.
     private func take(_ delivery: KernelMessage.Delivery, of asker: KernelMessage.Asker) {
-        guard let body = visits[asker.visit]?.closure(delivery.symbol, of: asker.tag) else {
+        guard let visit = visits[asker.visit],
+            let body = visit.closure(delivery.symbol, of: asker.tag)
+        else {
             link?.send {
                 $0.returned(
                     visit: delivery.number,
@@ -172,7 +192,7 @@ final class DeviceRuntime: LinkDelegate {
             }
             return
         }
-        begin(delivery, body)
+        begin(delivery, body, isOnce: visit.isOnce)
     }
 
     private func take(_ number: UInt64, _ tag: UInt64, _ reply: KernelMessage.Reply) {
@@ -183,6 +203,9 @@ final class DeviceRuntime: LinkDelegate {
             case .failure(let error): .failure(error)
             case .committed(_, let values): .committed(values)
             case .conflict: .conflict
+            case .published(let sequence): .published(sequence)
+            case .events, .gap:
+                .failure(KernelError(.malformed, "the kernel answered another question"))
             }
         if visit.keep(tag, kept) {
             work.append(.answer(visit))
@@ -199,19 +222,18 @@ final class DeviceRuntime: LinkDelegate {
         page.run(0)
         while next < work.count {
             let item = work[next]
+            // When the cable is full this goes on once it takes more.
+            guard mayRun(Self.attempt(of: item)) else { return false }
             next += 1
             if next == work.count {
                 work.removeAll(keepingCapacity: true)
                 next = 0
-            } else if next >= Self.batch {
+            } else if next >= Self.mostDone {
                 work.removeFirst(next)
                 next = 0
-                // What is finished is told, however much there is still to do.
-                link?.flush()
             }
             switch item {
-            case .function(let number, let place, let payload):
-                call(number, place, payload)
+            case .function(let order): call(order)
             case .begin(let visit) where visit.phase == .waiting:
                 begin(visit)
                 return true
@@ -231,18 +253,50 @@ final class DeviceRuntime: LinkDelegate {
         return false
     }
 
+    private static func attempt(of item: Work) -> UInt32 {
+        switch item {
+        case .function(let order): order.attempt
+        case .begin(let visit), .answer(let visit): visit.attempt
+        }
+    }
+
+    /// Whether the code of a visit may run: what it must not be able to lose has left.
+    @inline(__always)
+    private func mayRun(_ attempt: UInt32) -> Bool {
+        switch finished.need(before: attempt) {
+        case .nothing: return true
+        case .some:
+            _ = sendFinished()
+            return true
+        case .everything: return sendFinished()
+        }
+    }
+
+    /// Sends what the cable takes; returns whether that was all.
+    private func sendFinished() -> Bool {
+        guard let link, link.unsent > 0 else {
+            finished.left()
+            return true
+        }
+        link.flush()
+        let all = link.unsent == 0
+        finished.sent(all: all, now: Clock.monotonic, turn: EventLoop.shared.now)
+        return all
+    }
+
     /// A visit that is a function's: it is over when it returns.
-    private func call(_ number: UInt64, _ place: Int, _ payload: [UInt8]) {
-        guard case .function(let function) = bindings.bodies[place] else { return }
-        page.begin(number)
+    private func call(_ order: Call) {
+        guard case .function(let function) = bindings.bodies[order.place] else { return }
+        page.begin(order.number)
         let verb: EncodedVerb
         do {
-            verb = .next(try function(payload, coding))
+            verb = .next(try function(order.payload, coding))
         } catch {
             verb = .fail(Self.kernelError(error))
         }
         page.run(0)
-        answer(number, verb)
+        answer(
+            order.number, verb, needed: order.attempt > 1 || bindings.isOnce[order.place])
         endIfDrained()
     }
 
@@ -271,11 +325,12 @@ final class DeviceRuntime: LinkDelegate {
 
     private func finish(_ visit: VisitState, _ verb: EncodedVerb) {
         guard visit.phase != .finished else { return }
-        answer(visit.number, verb)
+        answer(visit.number, verb, needed: visit.attempt > 1 || visit.isOnce)
         close(visit)
     }
 
-    private func answer(_ visit: UInt64, _ verb: EncodedVerb) {
+    /// - Parameter needed: see `FinishedAnswers`.
+    private func answer(_ visit: UInt64, _ verb: EncodedVerb, needed: Bool) {
         var said = verb
         if case .next(let bytes) = verb, bytes.count + 1_024 > WireLimits.frame {
             said = .fail(
@@ -285,6 +340,8 @@ final class DeviceRuntime: LinkDelegate {
             )
         }
         link?.send { $0.returned(visit: visit, said) }
+        finished.add(needed: needed)
+        if needed { _ = sendFinished() }
     }
 
     /// A visit that is cancelled before its code has begun.
@@ -306,53 +363,10 @@ final class DeviceRuntime: LinkDelegate {
     }
 
     private func endIfDrained() {
-        guard isDraining, visits.isEmpty, work.isEmpty else { return }
+        guard isDraining, !isEnding, visits.isEmpty, work.isEmpty else { return }
+        isEnding = true
         link?.send { $0.drained() }
-        link?.flush()
-        exit(0)
-    }
-
-    // MARK: - From handlers
-
-    func send(_ question: VisitState.Question, visit: UInt64, tag: UInt64) {
-        guard let link else { return }
-        switch question {
-        case .call(let symbol, let payload):
-            let number = link.number(of: symbol)
-            link.send {
-                $0.askCall(visit: visit, tag: tag, symbol: number, deadline: 0, payload)
-            }
-        case .run(let route, let payload):
-            link.send { $0.askRun(visit: visit, tag: tag, route.descriptor, payload) }
-        case .dispatch(let symbol, let payload):
-            let number = link.number(of: symbol)
-            link.send { $0.askDispatch(visit: visit, tag: tag, symbol: number, payload) }
-        case .commit(let offers):
-            link.send {
-                $0.askCommit(
-                    visit: visit, tag: tag,
-                    offers.map {
-                        PeerMessage.Offer(region: $0.region, base: $0.base, patch: $0.patch)
-                    })
-            }
-        }
-    }
-
-    func dispatch<P, O>(_ symbol: Symbol<P, O>, _ payload: P) {
-        guard let link else { return }
-        do {
-            let bytes = try symbol.payload.encode(payload, coding)
-            let number = link.number(of: symbol.name)
-            lastDispatch += 1
-            link.send { $0.dispatch(id: lastDispatch, symbol: number, key: nil, bytes) }
-        } catch {
-            Device.complain("\(symbol.name) was not dispatched: \(error)")
-        }
-    }
-
-    func note(visit: UInt64, region: String, number: UInt32, revision: UInt64) {
-        link?.send {
-            $0.note(visit: visit, region: region, number: number, revision: revision)
-        }
+        // The last answers may be more than the cable takes at once.
+        link?.whenAllIsSent { exit(0) }
     }
 }

@@ -18,10 +18,23 @@ public final class Kernel {
         didSet { if let ended, let onEnd { onEnd(ended) } }
     }
 
+    /// Where this client looks at the past; nil in the present.
+    public internal(set) var preview: Preview?
+    /// Told when the kernel has ended a preview that was not left: this client was too slow for it.
+    public var onPresent: (@LoopActor () -> Void)?
+    /// Ways into the past and back that are not answered yet.
+    var journeys = 0
+
     private var ended: KernelError?
 
-    private var link: Link?
-    private var calls = PendingCalls()
+    private(set) var link: Link?
+    /// Whether this client has ended it.
+    private(set) var isClosed = false
+    /// How it was reached, for who must reach it again.
+    private(set) var origin = (instance: "", client: "")
+    /// Reads of channels that wait for their answers, by the number of each.
+    var reads: [UInt64: ChannelFeed] = [:]
+    var calls = PendingCalls()
     /// A timer runs for those who wait.
     private var isImpatient = false
     private let mirror = Mirror()
@@ -30,7 +43,7 @@ public final class Kernel {
     private var openCalls = 1_024
     /// Calls that wait until fewer are open.
     private var queued: [UnsafeContinuation<Void, Never>] = []
-    private let coding = CBORCoding()
+    let coding = CBORCoding()
 
     private init() {}
 
@@ -45,6 +58,7 @@ public final class Kernel {
         instance: String, client: String, patience milliseconds: UInt64 = 5_000
     ) async throws(KernelError) -> Kernel {
         let kernel = Kernel()
+        kernel.origin = (instance, client)
         do throws(SocketError) {
             let path = try SocketPath(name: instance)
             let descriptor = try UnixSocket.connect(path: path)
@@ -100,6 +114,7 @@ public final class Kernel {
 
     /// Ends the connection; open calls fail.
     public func close() {
+        isClosed = true
         link?.close()
         link = nil
         failAll(KernelError(.kernelLost, "this client closed the connection"))
@@ -147,7 +162,7 @@ public final class Kernel {
         try await send(symbol, encode(payload), key)
     }
 
-    private func encode(_ value: Value) -> [UInt8] {
+    func encode(_ value: Value) -> [UInt8] {
         let writer = CBORWriter()
         writer.value(value)
         return writer.bytes
@@ -187,7 +202,7 @@ public final class Kernel {
         }
     }
 
-    private func check(_ payload: [UInt8], _ symbol: String) throws(KernelError) {
+    func check(_ payload: [UInt8], _ symbol: String) throws(KernelError) {
         guard payload.count + 1_024 <= WireLimits.frame else {
             throw KernelError(
                 .tooLarge,
@@ -197,7 +212,7 @@ public final class Kernel {
     }
 
     /// Waits until one more call may be open.
-    private func room() async {
+    func room() async {
         while calls.count >= openCalls, link != nil {
             await withUnsafeContinuation { queued.append($0) }
         }
@@ -206,7 +221,7 @@ public final class Kernel {
     /// Most calls are answered before anybody could want to cancel them, and to be ready for that
     /// costs as much as the call: only who has waited for a while is.
     @inline(__always)
-    private func ask(_ write: (UInt64, Link) -> Void) async throws -> [UInt8] {
+    func ask(_ write: (UInt64, Link) -> Void) async throws -> [UInt8] {
         try Task.checkCancellation()
         var number: UInt64 = 0
         let early = try await withUnsafeThrowingContinuation { (waiter: Waiter) in
@@ -258,8 +273,6 @@ public final class Kernel {
         admit()
     }
 
-    // MARK: - Memory
-
     /// Follows a region: its state now, then each change.
     /// - Throws: `KernelError` when there is no such region.
     public func follow(
@@ -306,8 +319,11 @@ extension Kernel: LinkDelegate {
             greeting = nil
         case .refused(let code, let message):
             refuse(KernelError(KernelError.Code(rawValue: code), message, outcome: .none))
-        case .snapshot(let part): keep { try mirror.take(part) }
+        case .snapshot(let part):
+            judge(part.region, at: part.counter)
+            keep { try mirror.take(part) }
         case .patch(let epoch, let counter, let changes):
+            if let region = changes.first?.region { judge(region, at: counter) }
             keep { try mirror.take(epoch: epoch, counter: counter, changes) }
         case .ping(let number): link.send { $0.pong(number) }
         case .pong, .visit, .visitClosure, .cancelVisit, .answer, .drain: break
@@ -318,16 +334,24 @@ extension Kernel: LinkDelegate {
         self.link = nil
         greeting?.resume(throwing: error)
         greeting = nil
+        preview = nil
         failAll(error)
         ended = error
         onEnd?(error)
     }
 
     private func finish(_ id: UInt64, _ reply: KernelMessage.Reply) {
+        if !reads.isEmpty, let feed = reads.removeValue(forKey: id) {
+            calls.release(id)
+            feed.take(reply)
+            return admit()
+        }
         switch reply {
         case .output(let bytes): settle(id, .success([UInt8](bytes)))
         case .failure(let error): settle(id, .failure(error))
-        case .committed, .conflict: settle(id, .success([]))
+        case .published(let sequence):
+            settle(id, .success(withUnsafeBytes(of: sequence.bigEndian) { Array($0) }))
+        case .committed, .conflict, .events, .gap: settle(id, .success([]))
         }
     }
 
@@ -342,7 +366,7 @@ extension Kernel: LinkDelegate {
     }
 
     /// A call has ended: one that waited may be sent.
-    private func admit() {
+    func admit() {
         if !queued.isEmpty { queued.removeFirst().resume() }
     }
 
@@ -362,6 +386,12 @@ extension Kernel: LinkDelegate {
     }
 
     private func failAll(_ error: KernelError) {
+        let feeds = reads
+        reads = [:]
+        for (id, feed) in feeds {
+            calls.release(id)
+            feed.lost(error)
+        }
         for waiter in calls.takeAll(error) { waiter.resume(throwing: error) }
         for waiter in queued { waiter.resume() }
         queued = []

@@ -40,6 +40,7 @@ final class Link: ConnectionDelegate {
     @inline(__always)
     func send(_ write: (CBORWriter) -> Void) {
         write(writer)
+        connection?.gathered = writer.count
         guard !isAwaited || writer.count >= SocketLimits.keptCapacity else { return }
         isAwaited = connection?.fillLater() ?? false
         if !isAwaited || writer.count >= SocketLimits.keptCapacity { handOver() }
@@ -47,6 +48,7 @@ final class Link: ConnectionDelegate {
 
     private func handOver() {
         isAwaited = false
+        connection?.gathered = 0
         connection?.send(writer.written)
         writer.reset()
     }
@@ -73,9 +75,20 @@ final class Link: ConnectionDelegate {
         return number
     }
 
+    /// Sends at once what the cable takes.
     func flush() {
         handOver()
         connection?.flushNow()
+    }
+
+    /// Bytes that have not left.
+    var unsent: Int { connection?.pendingBytes ?? 0 }
+
+    /// Sends everything, and then does something.
+    func whenAllIsSent(_ action: @escaping @LoopActor () -> Void) {
+        flush()
+        guard let connection, connection.pendingBytes > 0 else { return action() }
+        connection.onDrained = action
     }
 
     func close() {

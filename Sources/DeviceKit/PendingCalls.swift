@@ -19,6 +19,8 @@ struct PendingCalls {
         case answered(Result<[UInt8], any Error>)
         /// Somebody waits who can be cancelled. -> free
         case slow(Waiter)
+        /// Something waits that is kept elsewhere. -> free
+        case reserved
     }
 
     private var slots: [(generation: UInt32, state: State)] = []
@@ -27,13 +29,21 @@ struct PendingCalls {
 
     /// A number for a call that is sent now.
     mutating func add(_ waiter: Waiter, since now: UInt64) -> UInt64 {
+        add(.asked(waiter, since: now))
+    }
+
+    /// A number for a question whose answer is waited for elsewhere.
+    mutating func reserve() -> UInt64 { add(.reserved) }
+
+    @inline(__always)
+    private mutating func add(_ state: State) -> UInt64 {
         let place: Int
         if let last = free.popLast() {
             place = last
-            slots[place].state = .asked(waiter, since: now)
+            slots[place].state = state
         } else {
             place = slots.count
-            slots.append((0, .asked(waiter, since: now)))
+            slots.append((0, state))
         }
         count += 1
         return UInt64(slots[place].generation) << 32 | UInt64(place)
@@ -62,6 +72,12 @@ struct PendingCalls {
         count -= 1
     }
 
+    /// Gives back a number that was reserved.
+    mutating func release(_ id: UInt64) {
+        guard let place = place(of: id), case .reserved = slots[place].state else { return }
+        release(place)
+    }
+
     /// Who waits for a number; nobody waits for it afterwards.
     mutating func take(_ id: UInt64) -> Waiter? {
         guard let place = place(of: id) else { return nil }
@@ -69,7 +85,7 @@ struct PendingCalls {
         case .asked(let waiter, _), .slow(let waiter):
             release(place)
             return waiter
-        case .free, .resting, .answered: return nil
+        case .free, .resting, .answered, .reserved: return nil
         }
     }
 
@@ -117,7 +133,7 @@ struct PendingCalls {
                 waiters.append(waiter)
                 release(place)
             case .resting: slots[place].state = .answered(.failure(error))
-            case .free, .answered: break
+            case .free, .answered, .reserved: break
             }
         }
         return waiters

@@ -29,6 +29,17 @@ struct VisitHandle: Handle {
         _ = try await ask(.dispatch(symbol.name, bytes))
     }
 
+    @discardableResult
+    func publish<E>(_ channel: Channel<E>, _ event: E) async throws -> UInt64 {
+        let bytes = try encode(event, channel.event, channel.name)
+        switch try await visit.ask(.publish(channel.name, bytes)) {
+        case .published(let sequence): return sequence
+        case .failure(let error): throw error
+        case .output, .committed, .conflict:
+            throw KernelError(.malformed, "the kernel answered another question")
+        }
+    }
+
     private func encode<P>(_ payload: P, _ coder: Coder<P>, _ name: String) throws -> [UInt8] {
         let bytes = try coder.encode(payload, coding)
         guard bytes.count + 1_024 <= WireLimits.frame else {
@@ -44,7 +55,7 @@ struct VisitHandle: Handle {
         switch try await visit.ask(question) {
         case .output(let output): return output
         case .failure(let error): throw error
-        case .committed, .conflict:
+        case .committed, .conflict, .published:
             throw KernelError(.malformed, "the kernel answered another question")
         }
     }
@@ -117,7 +128,8 @@ struct VisitBuffer: BufferHandle {
                 return try change(&recorded)
             case .conflict: continue
             case .failure(let error): throw error
-            case .output: throw KernelError(.malformed, "the kernel answered a commit oddly")
+            case .output, .published:
+                throw KernelError(.malformed, "the kernel answered a commit oddly")
             }
         }
     }

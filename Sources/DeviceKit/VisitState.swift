@@ -16,6 +16,7 @@ final class VisitState {
         case commit([Offer])
         case run(SealedRoute, [UInt8])
         case dispatch(String, [UInt8])
+        case publish(String, [UInt8])
     }
 
     struct Offer: Sendable {
@@ -29,6 +30,7 @@ final class VisitState {
         case output([UInt8])
         case committed([Value]?)
         case conflict
+        case published(UInt64)
         case failure(KernelError)
     }
 
@@ -43,6 +45,9 @@ final class VisitState {
     let now: Int64
     let lowest: Revision
     let replay: Bool
+    let attempt: UInt32
+    /// It may not be repeated.
+    let isOnce: Bool
     let body: StageBody
     let payload: [UInt8]
     var phase = Phase.waiting
@@ -65,8 +70,8 @@ final class VisitState {
     private let draws = Mutex<UInt64>(0)
 
     init(
-        _ delivery: KernelMessage.Delivery, epoch: UInt64, body: @escaping StageBody,
-        runtime: DeviceRuntime
+        _ delivery: KernelMessage.Delivery, epoch: UInt64, isOnce: Bool,
+        body: @escaping StageBody, runtime: DeviceRuntime
     ) {
         number = delivery.number
         self.epoch = epoch
@@ -76,6 +81,8 @@ final class VisitState {
         now = delivery.now
         lowest = Revision(epoch: epoch, counter: delivery.lowest)
         replay = delivery.replay
+        attempt = delivery.attempt
+        self.isOnce = isOnce
         recorded = delivery.reads
         payload = [UInt8](delivery.payload)
         self.body = body

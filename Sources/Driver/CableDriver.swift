@@ -56,6 +56,8 @@ package final class CableDriver {
     private var isTold = false
     /// Patches were dropped; whole values follow when the peer has caught up.
     private var lagging = false
+    /// Events wait until it has caught up.
+    var owesEvents = false
     /// What the peer had not taken when the last bytes of it came.
     private var backlog = 0
     /// Requests that have come since the peer last took what it was sent.
@@ -137,7 +139,12 @@ package final class CableDriver {
 
     /// What was written has all been sent: what was dropped is made good.
     package func caughtUp() {
-        guard lagging, let peer else { return }
+        guard let peer else { return }
+        if owesEvents {
+            owesEvents = false
+            hub.goOn(peer)
+        }
+        guard lagging else { return }
         lagging = false
         hub.resync(peer)
     }
@@ -175,7 +182,7 @@ package final class CableDriver {
     private func takePlain(_ body: UnsafeRawBufferPointer) -> Bool {
         guard let peer else { return false }
         if device != nil, let output = PeerMessage.plainOutput(body) {
-            hub.returned(peer, visit: output.number, .next([UInt8](output.bytes)))
+            hub.returned(peer, visit: output.number, output: output.bytes)
             return true
         }
         guard isPatient, let sent = PeerMessage.plainCall(body) else { return false }
@@ -214,6 +221,12 @@ package final class CableDriver {
             hub.ask(peer, visit: visit, tag: tag, .run(route, [UInt8](payload)))
         case .askDispatch(let visit, let tag, let symbol, let payload):
             ask(peer, visit, tag, symbol) { .dispatch($0, [UInt8](payload)) }
+        case .askPublish(let visit, let tag, let channel, let payload):
+            hub.askPublish(peer, visit: visit, tag: tag, channel: channel, [UInt8](payload))
+        case .publish(let id, let channel, let key, let payload):
+            hub.publish(peer, id, channel: channel, [UInt8](payload), key: key)
+        case .read(let id, let channel, let epoch, let after):
+            hub.read(peer, id, channel: channel, epoch: epoch, after: after)
         case .note(let visit, let region, let number, let revision):
             hub.note(peer, visit: visit, region: region, number: number, revision: revision)
         case .parked(let visit): hub.parked(peer, visit: visit)
@@ -239,7 +252,7 @@ package final class CableDriver {
     @inline(__always)
     private func asksWithoutReading(_ message: PeerMessage) -> Bool {
         switch message {
-        case .ping, .call, .dispatch, .follow: break
+        case .ping, .call, .dispatch, .follow, .publish, .read: break
         default: return false
         }
         let waiting = backlog + output.count
@@ -382,19 +395,4 @@ package final class CableDriver {
         tell()
         owner?.refused(self, message)
     }
-}
-
-/// The bounds of a driver.
-package enum DriverLimits {
-    /// Bytes that may wait for a peer before its patches are dropped and whole values follow.
-    package static let backlog = 8 << 20
-    /// Bytes that are written before they are handed on, at the latest.
-    package static let gathered = 64 << 10
-    /// Requests of a peer that come while more than that waits for it.
-    package static let impatience = 65_536
-    /// Nanoseconds, in which a device's process was not stopped, for a small frame to be whole, or
-    /// for the next bytes of a large one.
-    package static let frameTime: UInt64 = 10_000_000_000
-    /// What each MiB of a large one is given besides.
-    package static let frameTimeOfMebibyte: UInt64 = 4_000_000_000
 }

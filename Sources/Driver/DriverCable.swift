@@ -33,6 +33,7 @@ extension CableDriver: Cable {
         case .committed(let revision, let values):
             output.committed(answer: visit, tag, revision: revision, values: values)
         case .conflict: output.conflict(answer: visit, tag)
+        case .published(let sequence): output.published(answer: visit, tag, sequence)
         }
         tell()
     }
@@ -42,6 +43,11 @@ extension CableDriver: Cable {
         case .success(let bytes): output.output(reply: call, bytes)
         case .failure(let error): output.failure(reply: call, error)
         }
+        tell()
+    }
+
+    package func reply(call: UInt64, output bytes: UnsafeRawBufferPointer) {
+        output.output(reply: call, bytes)
         tell()
     }
 

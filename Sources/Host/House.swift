@@ -58,6 +58,7 @@ final class House {
                 hub.declare(region: region.name, initial: region.initial)
             }
         }
+        try Self.declareChannels(found.filter { $0.manifest.role == .device }, in: hub)
         // Before the socket, so that a folder that cannot be made costs no other host its place.
         try options.folders.make()
         // The socket comes first: of two hosts that start at once, only one starts devices.

@@ -61,6 +61,7 @@ final class LoadRegion {
             "staleReplies": .int(Int64(hub.staleReplies)),
             "residentBytes": .int(Self.residentBytes),
             "cells": .int(Int64(hub.liveCells)),
+            "channels": hub.channelLoad,
             "held": .map(
                 Dictionary(hub.heldVisits.map { ($0.seat, .int(Int64($0.count))) }) { $1 }),
         ]

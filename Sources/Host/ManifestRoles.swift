@@ -8,7 +8,7 @@ extension Manifest {
     var declaration: DeviceDeclaration {
         DeviceDeclaration(
             name: name, pure: pure, provides: provides, calls: calls, reads: reads, writes: writes,
-            instances: instances)
+            publishes: publishes, instances: instances)
     }
 
     /// Seconds from the start of a process to its readiness.

@@ -56,6 +56,7 @@ extension House {
             return .success(CBORCoding().void)
         }
         declareTracing()
+        declareHistory()
         for name in Self.unsupported {
             hub.declare(builtin: name, summary: "Not served yet.") { _ in
                 .failure(
@@ -98,8 +99,7 @@ extension House {
 
     /// Symbols that are reserved and not yet served.
     nonisolated static let unsupported = [
-        "Kernel.History.preview",
-        "Kernel.Channel.publish",
+        "Kernel.Channel.publish"
     ]
 
     /// Binds a symbol whose payload names a device: its name alone, or an object with `device`.

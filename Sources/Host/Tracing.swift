@@ -20,7 +20,8 @@ extension House {
         }
         builtin(
             "Kernel.Trace.read",
-            "A page of the trace: {after: number, running: bool, hold: seconds, payloads: bool}."
+            "A page of the trace: {after: number, running: bool, hold: seconds, payloads: bool}.",
+            onlyReads: true
         ) { [unowned self] payload in
             let page = hub.readTrace(
                 after: payload["after"]?.int.map { UInt64(clamping: $0) },
@@ -38,10 +39,10 @@ extension House {
 
     /// Binds a symbol that takes a value and gives one.
     private func builtin(
-        _ name: String, _ summary: String,
+        _ name: String, _ summary: String, onlyReads: Bool = false,
         _ answer: @escaping (Value) throws(KernelError) -> Value
     ) {
-        hub.declare(builtin: name, summary: summary) { bytes in
+        hub.declare(builtin: name, summary: summary, onlyReads: onlyReads) { bytes in
             do throws(KernelError) {
                 let writer = CBORWriter()
                 writer.value(try answer(try Self.value(of: bytes, name)))

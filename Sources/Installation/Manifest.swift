@@ -51,6 +51,10 @@ package struct Manifest: Sendable {
     package var writes: [String] = []
     /// Regions that it declares, with their initial values.
     package var regions: [(name: String, initial: Value)] = []
+    /// Channels that it declares, may publish to, and follows.
+    package var channels: [DeclaredChannel] = []
+    package var publishes: [String] = []
+    package var follows: [FollowedChannel] = []
     package var restart = Restart.permanent
     package var limits = Limits()
     /// Processes that serve beside each other.
@@ -67,7 +71,8 @@ package struct Manifest: Sendable {
 
     private static let keys: Set<String> = [
         "name", "executable", "arguments", "environment", "role", "provides", "calls", "reads",
-        "writes", "follows", "regions", "restart", "limits", "sandbox", "instances",
+        "writes", "channels", "publishes", "follows", "regions", "restart", "limits", "sandbox",
+        "instances",
         "startSeconds", "drainSeconds", "termSeconds",
     ]
 
@@ -105,10 +110,9 @@ package struct Manifest: Sendable {
         case "pure": pure = true
         case let other: throw reader.wrong("sandbox", "pure or none", other ?? "")
         }
-        guard try reader.texts(map["follows"], "follows").isEmpty else {
-            throw ManifestError(
-                file: file, what: "follows: unsupported, channels are not there yet")
-        }
+        channels = try reader.channels(map["channels"])
+        publishes = try reader.publishes(map["publishes"])
+        follows = try reader.follows(map["follows"], provides: provides)
         instances = try reader.instances(map["instances"], role)
     }
 

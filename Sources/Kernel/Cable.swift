@@ -13,12 +13,25 @@ package protocol Cable: AnyObject {
     func answer(visit: UInt64, tag: UInt64, _ answer: Answer)
     /// The end of a call.
     func reply(call: UInt64, _ result: Result<[UInt8], KernelError>)
+    /// The end of a call that gives these bytes, which are lent.
+    func reply(call: UInt64, output: UnsafeRawBufferPointer)
     /// A dispatched command stands in its lane.
     func accepted(call: UInt64)
+    /// The answer to who publishes to a channel or reads one.
+    func channel(call: UInt64, _ answer: ChannelAnswer)
+    /// Whether so much waits for the peer that it must take some of it before it gets events.
+    var isFull: Bool { get }
     /// The whole value of a region.
     func snapshot(region: String, at revision: Revision, _ value: Value)
     /// One commit, as far as this peer follows its regions.
     func patch(at revision: Revision, _ changes: [RegionChange])
+}
+
+extension Cable {
+    package func reply(call: UInt64, output: UnsafeRawBufferPointer) {
+        reply(call: call, .success([UInt8](output)))
+    }
+    package var isFull: Bool { false }
 }
 
 /// One delivery of a stage.
@@ -81,6 +94,8 @@ package enum Answer {
     case failure(KernelError)
     /// The commit is made; in a repeat, the values that it was applied to.
     case committed(revision: UInt64, values: [Value]?)
+    /// The event stands in its channel under this number.
+    case published(UInt64)
     /// Another commit came first; the newer values are on the way already.
     case conflict
 }

@@ -13,6 +13,8 @@ final class Flow {
         case branch(Flow, Int)
         /// A dispatched command: nobody waits, its failure goes to `Kernel.Errors`.
         case command
+        /// An event of a channel that the symbol follows, by its number.
+        case event(Follower, UInt64)
     }
 
     /// The verb with which the flow will end, once all that it started has come to rest.
@@ -82,6 +84,8 @@ final class Flow {
     var running = false
     var ended = false
     var lane: Lane?
+    /// Seen time since which the deadline of an event's flow stands.
+    var standsSince: UInt64?
     /// The list of live flows, in the order of their numbers.
     var next: Flow?
     unowned(unsafe) var previous: Flow?
@@ -169,7 +173,8 @@ enum EntryName: Equatable {
     /// A pipe by its signature.
     case run(String, [UInt8])
     case dispatch(String, [UInt8])
-    /// Nobody provides the symbol, or the device may not call it.
+    case publish(String, [UInt8])
+    /// The symbol or channel does not exist, or the device may not use it.
     case refused(String)
 }
 
@@ -212,7 +217,9 @@ package enum Operation {
     case run(RouteDescriptor, [UInt8])
     /// A command for a lane.
     case dispatch(SymbolSlot, [UInt8])
-    /// A call of a name that the device may not call; it is answered with the error.
+    /// An event for a channel.
+    case publish(ChannelSlot, [UInt8])
+    /// Something that the device may not ask for; it is answered with the error.
     case refused(String, KernelError)
 
     /// The change of one region, made on the value at `base`.

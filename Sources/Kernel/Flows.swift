@@ -29,7 +29,7 @@ extension Hub {
             deadline: min(own, bound), bound: bound)
         switch origin {
         case .operation(let parent, _), .branch(let parent, _): flow.root = parent.root
-        case .call, .command: break
+        case .call, .command, .event: break
         }
         if let newest {
             newest.next = flow
@@ -42,7 +42,7 @@ extension Hub {
         return flow
     }
 
-    private func unlink(_ flow: Flow) {
+    func unlink(_ flow: Flow) {
         if let next = flow.next { next.previous = flow.previous } else { newest = flow.previous }
         if let previous = flow.previous { previous.next = flow.next } else { first = flow.next }
         flow.next = nil
@@ -89,6 +89,7 @@ extension Hub {
         flow.route = route
         if flow.entered === flow.symbol {
             if case .command = flow.origin { return }
+            if flow.isEvent { return }
             flow.gives = route.gives
         }
     }
@@ -97,7 +98,8 @@ extension Hub {
     func resolve(_ flow: Flow) {
         if flow.entered === flow.symbol {
             flow.deadline = min(
-                flow.began + UInt64(flow.symbol.traits.deadline) * 1_000_000, flow.bound)
+                (flow.isEvent ? seen : flow.began) + UInt64(flow.symbol.traits.deadline)
+                    * 1_000_000, flow.bound)
             flow.limit = flow.deadline
             due = min(due, flow.deadline)
         }
@@ -326,6 +328,10 @@ extension Hub {
             if case .failure(let error) = result(flow, ending) {
                 report(flow.symbol.name, error, flow: flow.number)
             }
+        case .event(let follower, let sequence):
+            var failure: KernelError?
+            if case .failure(let error) = result(flow, ending) { failure = error }
+            ended(flow, follower, sequence, failure)
         }
         if let lane = flow.lane {
             lane.leave(flow)

@@ -41,6 +41,7 @@ package final class Hub {
     /// Commits since the start.
     package internal(set) var counter: UInt64 = 0
     var lanes: [String: Lane] = [:]
+    var channels: [String: ChannelSlot] = [:]
     /// The live flows in the order of their numbers.
     var first: Flow?
     var newest: Flow?
@@ -74,6 +75,7 @@ package final class Hub {
         declare(region: RegionSlot.errors, initial: .array([]), owned: true)
         declare(region: RegionSlot.symbols, initial: .array([]), owned: true)
         declare(region: RegionSlot.pipes, initial: .array([]), owned: true)
+        declare(region: RegionSlot.channels, initial: .array([]), owned: true)
     }
 
     /// A turn of the loop begins: events until the next one happen now.
@@ -127,15 +129,34 @@ package final class Hub {
 
     /// Binds one of the kernel's own symbols.
     ///
-    /// - Parameter summary: one line that says what it is for.
+    /// - Parameters:
+    ///   - summary: one line that says what it is for.
+    ///   - onlyReads: whether a client that looks at the past may call it.
     package func declare(
-        builtin name: String, summary: String = "",
+        builtin name: String, summary: String = "", onlyReads: Bool = false,
         _ answer: @escaping ([UInt8]) -> Result<[UInt8], KernelError>
     ) {
         let slot = add(name, nil)
         slot.builtin = answer
+        slot.onlyReads = onlyReads
         slot.traits.summary = summary
         slot.known = true
+    }
+
+    /// Binds one of the kernel's own symbols that concerns the connection on which it is called.
+    package func declare(
+        personal name: String, summary: String,
+        _ answer: @escaping (Peer, [UInt8]) -> Result<[UInt8], KernelError>
+    ) {
+        declare(builtin: name, summary: summary) { _ in
+            .failure(
+                KernelError(
+                    .denied,
+                    "\(name) concerns the connection of a client: no handler and no pipe "
+                        + "calls it", outcome: .none))
+        }
+        symbols[name]?.personal = answer
+        symbols[name]?.onlyReads = true
     }
 
     @discardableResult
@@ -317,6 +338,7 @@ package final class Hub {
     package func ready(_ peer: Peer) {
         guard let device = peer.device else { return }
         if peer.isCell { return cellReady(peer, device) }
+        guard !peer.away else { return }
         let announced = peer.announced
         peer.announced = []
         adopt(announced)

@@ -30,12 +30,32 @@ package struct HubLimits: Sendable {
     package var unseenGap: UInt64 = 2_000_000_000
     /// What a second late turn in a row adds, or nothing would ever be judged.
     package var lateStep: UInt64 = 1_000_000_000
-    /// Revisions of one region that a replayed read can go back to.
+    /// Revisions of one region that are kept, for replayed reads and for who looks at the past.
     package var pastRevisions = 1_024
-    /// Bytes of changes of one region that are kept for it.
+    /// Bytes of them: changes, what leads back, and keyframes.
     package var pastBytes = 16 << 20
+    /// Revisions from one keyframe of a region to the next: a whole value of it.
+    package var keyframeDistance = 64
+    /// Bytes of a larger value, of which no keyframes are kept.
+    package var keyframeBytes = 128 << 10
+    /// Entries of a history that a reader is given at a time.
+    package var historyPage = 256
+    /// Bytes of what one step of a preview sends as patches; regions beyond them are sent whole.
+    package var previewBytes = 4 << 20
+    /// Revisions that one step of a preview goes at most.
+    package var previewSteps = 1_024
     /// A value and what a repeat must get with it; larger ones do not fit into a frame.
     package var visitBytes = 16_776_192
+    /// Events that one channel keeps.
+    package var channelEvents = 65_536
+    /// Bytes of them.
+    package var channelBytes = 16 << 20
+    /// Bytes of one event.
+    package var eventBytes = 1 << 20
+    /// Events that a reader of a channel is given at a time.
+    package var pageEvents = 1_024
+    /// Bytes of them; a larger event comes alone.
+    package var pageBytes = 256 << 10
     /// Entries of `Kernel.Errors`.
     package var errors = 256
     /// Ends of flows and visits that the trace keeps.

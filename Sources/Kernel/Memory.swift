@@ -7,6 +7,7 @@ final class RegionSlot {
     static let errors = "Kernel.Errors"
     static let symbols = "Kernel.Symbols"
     static let pipes = "Kernel.Pipes"
+    static let channels = "Kernel.Channels"
 
     let name: String
     let id: Int
@@ -29,17 +30,18 @@ final class RegionSlot {
 
     /// - Parameter entry: what leads from the present value to `next` and back.
     func change(to next: Value, _ entry: History.Entry, limits: HubLimits) {
-        history.append(entry, limits)
+        history.append(entry, before: value, limits)
         value = next
         counter = entry.to
     }
 
-    /// The value that the region had when it was last changed at a revision; nil when that is too
-    /// long ago.
-    /// - Complexity: proportional to the changes since then.
+    /// The value that the region had at a revision; nil when that is too long ago.
     func value(at revision: UInt64) -> Value? {
-        revision == counter ? value : history.value(at: revision, from: value)
+        revision >= counter ? value : history.value(at: revision, from: value)
     }
+
+    /// The oldest revision at which its value is known.
+    var oldest: UInt64 { history.oldest(counter) }
 }
 
 /// The buffer: regions, commits, and who follows.
@@ -129,9 +131,11 @@ extension Hub {
         var told: Set<ObjectIdentifier> = []
         for (slot, _) in changes {
             for peer in slot.followers where told.insert(ObjectIdentifier(peer)).inserted {
+                guard peer.preview == nil || slot.owned else { continue }
                 peer.cable.patch(
                     at: revision,
-                    changes.filter { peer.follows.contains($0.0.id) }.map { $0.1 })
+                    changes.filter { peer.follows.contains($0.0.id) }
+                        .map { peer.placed($0.1, of: $0.0) })
             }
         }
     }
@@ -151,6 +155,9 @@ extension Hub {
                 outcome: .none)
         }
         if slot.owned { observer?.followed(region: name) }
+        if let preview = peer.preview, !slot.owned {
+            return try follow(peer, slot, inThePastAt: preview)
+        }
         if peer.follows.insert(slot.id).inserted { slot.followers.append(peer) }
         peer.cable.snapshot(
             region: name, at: Revision(epoch: epoch, counter: slot.counter), slot.value)
@@ -160,9 +167,11 @@ extension Hub {
     package func unfollow(_ peer: Peer, region name: String) {
         guard let slot = regions[name], peer.follows.remove(slot.id) != nil else { return }
         slot.followers.removeAll { $0 === peer }
+        peer.mirrors[slot.id] = nil
     }
 
     func unfollow(_ peer: Peer) {
+        peer.isPresent()
         guard !peer.follows.isEmpty else { return }
         for slot in regions.values where peer.follows.contains(slot.id) {
             slot.followers.removeAll { $0 === peer }
@@ -172,6 +181,7 @@ extension Hub {
 
     /// What was dropped for a slow peer is made good: every region that it follows, whole.
     package func resync(_ peer: Peer) {
+        peer.isPresent()
         for slot in regions.values.sorted(by: { $0.id < $1.id })
         where peer.follows.contains(slot.id) {
             peer.cable.snapshot(

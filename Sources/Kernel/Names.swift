@@ -8,6 +8,10 @@ package final class SymbolSlot {
     package let device: DeviceSlot?
     /// The kernel's own answer.
     var builtin: (([UInt8]) -> Result<[UInt8], KernelError>)?
+    /// The kernel's own answer to a client, about its connection.
+    var personal: ((Peer, [UInt8]) -> Result<[UInt8], KernelError>)?
+    /// Whether it only reads, so that a client that looks at the past may call it.
+    var onlyReads = false
     /// As announced by the device; the defaults until then.
     package internal(set) var traits = Traits()
     /// The shapes of payload and output, as announced.
@@ -47,6 +51,7 @@ package final class DeviceSlot {
     let reads: Set<String>
     let writes: Set<String>
     let calls: [String]?
+    let publishes: Set<String>
     /// How many processes of it serve beside each other: its seats.
     package let seats: Int
     /// The processes that serve; what was announced last stands while there is none.
@@ -59,6 +64,8 @@ package final class DeviceSlot {
     /// The visits that wait for a process.
     var waiting: [Flow] = []
     var waitingBytes = 0
+    /// How many of them are events of channels, which fill no queue.
+    var waitingEvents = 0
     /// The visits that wait for a cell each, and how many cells are coming and how many are there.
     var apart: [Flow] = []
     var cellsComing = 0
@@ -76,6 +83,7 @@ package final class DeviceSlot {
         reads = Set(manifest.reads).union(manifest.writes)
         writes = Set(manifest.writes)
         calls = manifest.calls
+        publishes = Set(manifest.publishes)
         seats = max(1, manifest.instances)
     }
 
@@ -97,13 +105,16 @@ package struct DeviceDeclaration: Sendable {
     package var calls: [String]?
     package var reads: [String]
     package var writes: [String]
+    /// Channels.
+    package var publishes: [String]
     /// Processes that serve beside each other.
     package var instances: Int
 
     package init(
         name: String, pure: Bool, provides: [String], calls: [String]?, reads: [String],
-        writes: [String], instances: Int = 1
+        writes: [String], publishes: [String] = [], instances: Int = 1
     ) {
+        self.publishes = publishes
         self.instances = instances
         self.name = name
         self.pure = pure

@@ -24,6 +24,8 @@ package final class Peer {
     /// Open calls of this peer, and their bytes.
     var open = 0
     var openBytes = 0
+    /// Those of them that wait for events of a channel.
+    var reading = 0
     /// The last visit delivered on this cable.
     package internal(set) var deliveries: UInt64 = 0
     /// The visits that it holds.
@@ -35,6 +37,10 @@ package final class Peer {
     var announced: [Announced] = []
     /// The regions that it follows, by the hub's own number.
     var follows: Set<Int> = []
+    /// The past revision at which it looks, instead of being sent what changes.
+    package internal(set) var preview: UInt64?
+    /// Where its mirrors stand that are not at the last change of their regions.
+    var mirrors: [Int: UInt64] = [:]
     /// Seen time of the last visit that returned.
     package internal(set) var lastReply: UInt64 = 0
     /// The cable has closed or will; nothing new is delivered.

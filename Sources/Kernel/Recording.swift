@@ -83,6 +83,7 @@ extension Hub {
         case .commit(let offers): .commit(offers.map(\.region))
         case .run(let route, let payload): .run(route.signature, payload)
         case .dispatch(let symbol, let payload): .dispatch(symbol.name, payload)
+        case .publish(let channel, let payload): .publish(channel.name, payload)
         case .refused(let name, _): .refused(name)
         }
     }
@@ -92,14 +93,15 @@ extension Hub {
         switch operation {
         case .call(let symbol, _, _):
             symbol.builtin == nil && (symbol.device?.pure != true || symbol.replay == .once)
-        case .commit, .run, .dispatch: true
+        case .commit, .run, .dispatch, .publish: true
         case .refused: false
         }
     }
 
     private func size(of operation: Operation) -> Int {
         switch operation {
-        case .call(_, let payload, _), .dispatch(_, let payload): 64 + payload.count
+        case .call(_, let payload, _), .dispatch(_, let payload), .publish(_, let payload):
+            64 + payload.count
         case .run(let route, let payload): 64 + payload.count + route.signature.utf8.count
         case .commit, .refused: 64
         }
@@ -126,6 +128,7 @@ extension Hub {
             return finish(flow, .failure(recordFull(visit)))
         }
         guard !record.reads.contains(where: { $0.region == region && $0.number == n }),
+            revision <= (slot.owned ? slot.counter : counter),
             let value = slot.value(at: revision)
         else { return }
         record.reads.append(
@@ -195,6 +198,8 @@ extension Hub {
         case .run(let route, let payload): perform(flow, entry, run: route, payload)
         case .dispatch(let symbol, let payload):
             perform(flow, entry, dispatch: symbol, payload)
+        case .publish(let slot, let payload):
+            perform(flow, entry, publish: payload, to: slot)
         case .refused(_, let error):
             entry.answer = .failure(error)
             answer(flow, entry)

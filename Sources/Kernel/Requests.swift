@@ -11,7 +11,13 @@ extension Hub {
         deadline: UInt32 = 0, key: String? = nil
     ) {
         guard let symbol else { return peer.cable.reply(call: id, .failure(Hub.unbound)) }
+        if let refusal = previewing(peer, symbol) {
+            return peer.cable.reply(call: id, .failure(refusal))
+        }
         if let builtin = symbol.builtin {
+            if let personal = symbol.personal, peer.device == nil {
+                return peer.cable.reply(call: id, personal(peer, payload))
+            }
             return peer.cable.reply(call: id, builtin(payload))
         }
         guard peer.open < limits.openCalls, peer.openBytes + payload.count <= limits.openBytes
@@ -31,6 +37,9 @@ extension Hub {
         _ peer: Peer, _ id: UInt64, _ symbol: SymbolSlot?, _ payload: [UInt8], key: String? = nil
     ) {
         guard let symbol else { return peer.cable.reply(call: id, .failure(Hub.unbound)) }
+        if let refusal = previewing(peer, symbol) {
+            return peer.cable.reply(call: id, .failure(refusal))
+        }
         switch accept(symbol, payload, path: ownPath(key, symbol, payload)) {
         case .failure(let error): peer.cable.reply(call: id, .failure(error))
         case .success(let flow):
@@ -88,6 +97,7 @@ extension Hub {
 
     /// The client no longer wants the answer.
     package func cancel(_ peer: Peer, call id: UInt64) {
+        if stopReading(peer, id) { return }
         for flow in flows {
             if case .call(let owner, let call) = flow.origin, owner === peer, call == id {
                 return cancel(flow, "the client cancelled it")
@@ -107,6 +117,7 @@ extension Hub {
     package func gone(_ peer: Peer) {
         peer.away = true
         unfollow(peer)
+        stopReading(peer)
         for flow in flows {
             if case .call(let owner, _) = flow.origin, owner === peer {
                 cancel(flow, "the client is gone")
@@ -124,6 +135,10 @@ extension Hub {
         device.refused = status
         device.cellsComing = 0
         for flow in device.waiting + device.apart where flow.waiting === device {
+            if flow.isEvent, !flow.last {
+                keep(waiting: flow)
+                continue
+            }
             leaveQueue(flow)
             if flow.last {
                 lose(finallyOf: flow, "the device \(device.name) is \(status)")

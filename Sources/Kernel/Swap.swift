@@ -128,7 +128,7 @@ extension Flow {
     /// Nobody above has asked for it.
     var isRoot: Bool {
         switch origin {
-        case .call, .command: true
+        case .call, .command, .event: true
         case .operation, .branch: false
         }
     }

@@ -1,5 +1,5 @@
 package import Control
-import Values
+package import Values
 
 /// Deadlines, and what went wrong where nobody waited.
 extension Hub {
@@ -10,7 +10,7 @@ extension Hub {
             judge(flow)
             guard !flow.ended else { continue }
             // A deadline that has passed has done what it can: what was cancelled has its own time.
-            if seen < flow.deadline, flow.ending == nil || flow.last {
+            if seen < flow.deadline, flow.ending == nil || flow.last, flow.standsSince == nil {
                 due = min(due, flow.deadline)
             }
             if let visit = flow.visit, let settled = settleTime(visit) { due = min(due, settled) }
@@ -21,7 +21,7 @@ extension Hub {
         if let visit = flow.visit, let settled = settleTime(visit), seen >= settled {
             return forget(flow, visit)
         }
-        guard seen >= flow.deadline else { return }
+        guard seen >= flow.deadline, flow.standsSince == nil else { return }
         if flow.ending == nil {
             return finish(flow, .failure(deadlineError(flow)))
         }
@@ -66,13 +66,17 @@ extension Hub {
     }
 
     /// Writes an error into `Kernel.Errors`, the oldest being forgotten.
-    package func report(_ symbol: String, _ error: KernelError, flow: UInt64?) {
-        errors.append(
-            .map([
-                "symbol": .text(symbol), "code": .text(error.code.rawValue),
-                "message": .text(error.message),
-                "flow": flow.map { .text("\(epoch)-\($0)") } ?? .null, "at": .date(wall),
-            ]))
+    ///
+    /// - Parameter more: what else the entry holds.
+    package func report(
+        _ symbol: String, _ error: KernelError, flow: UInt64?, _ more: [String: Value] = [:]
+    ) {
+        let members: [String: Value] = [
+            "symbol": .text(symbol), "code": .text(error.code.rawValue),
+            "message": .text(error.message),
+            "flow": flow.map { .text("\(epoch)-\($0)") } ?? .null, "at": .date(wall),
+        ]
+        errors.append(.map(members.merging(more) { $1 }))
         if errors.count > limits.errors { errors.removeFirst(errors.count - limits.errors) }
         set(region: RegionSlot.errors, .array(errors))
     }

@@ -186,6 +186,9 @@ extension Hub {
         switch flow.origin {
         case .call(let peer, _):
             origin = TraceEntry.Flow(origin: .call, client: peer.name, under: 0)
+        case .event(let follower, let number):
+            origin = TraceEntry.Flow(
+                origin: .event, client: "\(follower.channel.name):\(number)", under: 0)
         case .command: origin = TraceEntry.Flow(origin: .dispatch, client: "", under: 0)
         case .operation(let parent, _):
             origin = TraceEntry.Flow(
@@ -208,7 +211,7 @@ extension Hub {
         while true {
             switch flow.origin {
             case .operation(let parent, _), .branch(let parent, _): flow = parent
-            case .call, .command: return flow.number
+            case .call, .command, .event: return flow.number
             }
         }
     }

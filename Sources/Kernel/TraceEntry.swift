@@ -18,10 +18,12 @@ package struct TraceEntry: Sendable {
             case operation
             /// Of a fork.
             case branch
+            /// Of a channel.
+            case event
         }
 
         package var origin: Origin
-        /// The client that called; empty for every other origin.
+        /// The client that called, or the event as `channel:number`; empty for every other origin.
         package var client: String
         /// The place among the branches of its fork.
         package var branch: Int?
@@ -112,7 +114,9 @@ extension TraceEntry {
             map["parent"] = flow.parent.map(name) ?? .null
             if flow.parent != nil { map["under"] = .int(Int64(flow.under)) }
             if let branch = flow.branch { map["branch"] = .int(Int64(branch)) }
-            if !flow.client.isEmpty { map["client"] = .text(flow.client) }
+            if !flow.client.isEmpty {
+                map[flow.origin == .event ? "event" : "client"] = .text(flow.client)
+            }
         case .visit(let visit):
             map["kind"] = "visit"
             map["device"] = .text(visit.device)

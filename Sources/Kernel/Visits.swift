@@ -11,7 +11,7 @@ extension Hub {
         guard let device = symbol.device else {
             return finish(flow, .failure(Hub.unbound))
         }
-        if let refused = device.refused {
+        if let refused = device.refused, !flow.isEvent || flow.last {
             if flow.last {
                 return lose(finallyOf: flow, "the device \(device.name) is \(refused)")
             }
@@ -25,6 +25,7 @@ extension Hub {
         guard hasRoom(device, flow) else { return finish(flow, .failure(crowded(symbol, device))) }
         flow.waiting = device
         device.waitingBytes += flow.value.count
+        stand(flow)
         if front { device.waiting.insert(flow, at: 0) } else { device.waiting.append(flow) }
         deliver(device)
     }
@@ -35,6 +36,7 @@ extension Hub {
         guard let device = flow.waiting else { return }
         device.waiting.removeAll { $0 === flow }
         device.apart.removeAll { $0 === flow }
+        goOn(flow, from: device)
         device.waitingBytes -= flow.value.count
         flow.waiting = nil
     }
@@ -47,6 +49,7 @@ extension Hub {
             device.waiting.remove(at: index)
             device.waitingBytes -= flow.value.count
             flow.waiting = nil
+            goOn(flow, from: device)
             if flow.route == nil {
                 resolve(flow)
             } else if let symbol = stageSymbol(flow) {
@@ -57,8 +60,9 @@ extension Hub {
 
     /// The limit refuses new requests, never a visit that was delivered before.
     func hasRoom(_ device: DeviceSlot, _ flow: Flow) -> Bool {
-        flow.attempt > 0 || flow.last
-            || device.waiting.count + device.apart.count < limits.waitingRequests
+        flow.attempt > 0 || flow.last || flow.isEvent
+            || device.waiting.count - device.waitingEvents + device.apart.count
+                < limits.waitingRequests
                 && device.waitingBytes + flow.value.count <= limits.waitingBytes
     }
 
@@ -138,10 +142,6 @@ extension Hub {
             report(visit.symbol.name, error, flow: flow.number)
             return end(flow)
         }
-        if case .next(let value) = verb, endsPlainly(flow) {
-            flow.ending = .success(value)
-            return end(flow)
-        }
         if flow.ending == nil {
             flow.reply = verb
             cancelChildren(flow, "its stage answered without waiting for it")
@@ -149,14 +149,32 @@ extension Hub {
         close(flow)
     }
 
-    /// Whether the value of its stage is the end of the flow, with nothing to do before it is told:
-    /// most calls are of this kind, and are not led through all that others may need.
+    /// A visit has ended with an output, which is lent. Most are the end of a call and of nothing
+    /// else: they are told as they stand, and not led through all that others may need.
+    package func returned(
+        _ peer: Peer, visit number: UInt64, output: UnsafeRawBufferPointer
+    ) {
+        guard let flow = peer.visits[number], let caller = plainCaller(flow) else {
+            return returned(peer, visit: number, .next([UInt8](output)))
+        }
+        peer.lastReply = seen
+        remove(number, from: peer)
+        flow.visit = nil
+        flow.ended = true
+        unlink(flow)
+        caller.peer.open -= 1
+        caller.peer.openBytes -= flow.size
+        if !caller.peer.away { caller.peer.cable.reply(call: caller.id, output: output) }
+    }
+
+    /// Who gets the output of the visit of a flow if that is all that is to be done at its end.
     @inline(__always)
-    private func endsPlainly(_ flow: Flow) -> Bool {
-        guard !tracing, flow.record == nil, flow.ending == nil, flow.children.isEmpty,
-            flow.position == 0, let route = flow.route
-        else { return false }
-        return route.isOnePipe
+    private func plainCaller(_ flow: Flow) -> (peer: Peer, id: UInt64)? {
+        guard !tracing, elders == 0, flow.record == nil, flow.ending == nil,
+            flow.children.isEmpty, flow.position == 0, flow.route?.isOnePipe == true,
+            flow.visit?.symbol.device?.charged == false, case .call(let peer, let id) = flow.origin
+        else { return nil }
+        return (peer, id)
     }
 
     /// Notes that the visit may have changed something outside of the kernel.

@@ -8,7 +8,7 @@ extension Hub {
     package func showSymbols() {
         let pipes = Set(bindings.filter { $0.stages != nil }.map(\.name))
         let rows = callable.compactMap { symbols[$0] }.map { slot in
-            slot.row(isPipe: pipes.contains(slot.name))
+            slot.row(isPipe: pipes.contains(slot.name), follows: followed(by: slot))
         }
         set(region: RegionSlot.symbols, .array(rows))
     }
@@ -62,7 +62,7 @@ extension Hub {
 }
 
 extension SymbolSlot {
-    fileprivate func row(isPipe: Bool) -> Value {
+    fileprivate func row(isPipe: Bool, follows: [String]) -> Value {
         var kind = "handler"
         if builtin != nil { kind = "kernel" } else if isPipe { kind = "pipe" }
         return .map([
@@ -70,7 +70,8 @@ extension SymbolSlot {
             "instances": device.map { .int(Int64($0.seats)) } ?? .null,
             "kind": known ? .text(kind) : .null, "summary": .text(traits.summary),
             "replay": builtin == nil ? .text(replay.rawValue) : .null,
-            "takes": .text(takes), "gives": .text(gives),
+            "follows": .array(follows.map(Value.text)), "takes": .text(takes),
+            "gives": .text(gives),
             "lane": traits.lane.map(Value.text) ?? .null,
             "attempt": builtin == nil ? .int(Int64(traits.attempt)) : .null,
             "deadline": builtin == nil ? .int(Int64(traits.deadline)) : .null,

@@ -27,6 +27,12 @@ enum DateText {
             + pad(minute / 60, 2) + ":" + pad(minute % 60, 2)
     }
 
+    /// As `2026-11-30 06:40:05`.
+    static func seconds(_ date: Date, offset: Int) -> String {
+        let second = Int(date.timeIntervalSince1970.rounded(.down)) % 60
+        return minutes(date, offset: offset) + ":" + pad(second < 0 ? second + 60 : second, 2)
+    }
+
     /// Days since 1970 as a date: years that begin in March, in eras of 400 of them (H. Hinnant,
     /// "chrono-Compatible Low-Level Date Algorithms").
     private static func civil(_ day: Int) -> (year: Int, month: Int, day: Int) {

@@ -48,4 +48,8 @@ package enum Event: Sendable, Equatable {
     case commandStarted(id: UInt64, Intent, creates: UUID? = nil)
     /// The command has ended, well when the error is nil.
     case commandFinished(id: UInt64, ErrorNotice?)
+    /// The regions are shown as they were.
+    case travelled(Travel.Moment)
+    /// They are those of now again.
+    case present
 }

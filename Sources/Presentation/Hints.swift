@@ -2,16 +2,22 @@
 enum Hints {
     private static let library = [
         ("n", "new"), ("enter", "open"), ("?", "help"), ("q", "quit"), ("e", "rename"),
-        ("d", "delete"), ("D", "devices"), ("r", "refresh"),
+        ("d", "delete"), ("D", "devices"), ("r", "refresh"), ("T", "time"),
     ]
     private static let slideshow = [
         ("esc", "back"), ("a", "add photos"), ("?", "help"), ("q", "quit"), ("e", "rename"),
-        ("D", "devices"),
+        ("D", "devices"), ("T", "time"),
+    ]
+
+    private static let past = [
+        ("← →", "step"), ("esc", "present"), ("PgUp PgDn", "10 steps"), ("Home End", "the ends"),
+        ("?", "help"), ("q", "quit"),
     ]
 
     static func draw(for model: Model, into frame: inout Frame, row: Int) {
         var column = 1
-        for (key, text) in model.open == nil ? library : slideshow {
+        let here = model.open == nil ? library : slideshow
+        for (key, text) in model.travel == nil ? here : past {
             let width = key.count + 1 + text.count
             guard column + width < frame.size.columns else { break }
             frame.put(key, row: row, column: column, style: .bold)

@@ -21,6 +21,10 @@ package enum Intent: Sendable, Equatable {
     /// Forget the errors that the kernel has told so far.
     case dismissError
     case restart(device: String)
+    /// Look at the past, or go on in it: so many changes forward, or, below 0, back.
+    case travel(steps: Int)
+    /// Return to the present.
+    case present
     /// Leave the terminal; the kernel goes on.
     case quit
     /// Paint the whole screen again.
@@ -30,6 +34,14 @@ package enum Intent: Sendable, Equatable {
 
     /// Whether it can be done while the kernel is away.
     var isLocal: Bool { [.quit, .redraw, .suspend].contains(self) }
+
+    /// Whether it can be done while the user looks at the past.
+    var isPast: Bool {
+        switch self {
+        case .travel, .present: true
+        default: isLocal
+        }
+    }
 
     /// The slideshow whose configuration it changes.
     var configured: UUID? {

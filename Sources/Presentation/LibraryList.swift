@@ -64,6 +64,12 @@ package struct LibraryList: Sendable, Equatable {
         if !failed { show() }
     }
 
+    /// The user is back from elsewhere: what was selected is again, if it is still there.
+    mutating func resume(_ cursor: ListCursor<UUID>) {
+        self.cursor = cursor
+        self.cursor.follow(rows.lazy.map(\.id))
+    }
+
     mutating func expect(_ id: UUID) {
         expected = id
     }

@@ -45,6 +45,8 @@ package struct Model: Sendable, Equatable {
     /// What the client looks at instead of the library.
     package internal(set) var open: OpenSlideshow?
     package internal(set) var overlay: Overlay?
+    /// The past, while the user looks at it.
+    package internal(set) var travel: Travel?
     package internal(set) var devices: [DeviceStatus] = []
     package internal(set) var deviceCursor = ListCursor<String>()
     /// The kernel's open slideshow, whoever opened it.

@@ -18,7 +18,7 @@ extension Model {
             closeOverlaysOfTheGone()
         case .slideshow(let slideshow):
             region = slideshow
-            follow(slideshow)
+            if travel == nil { follow(slideshow) } else { showPast(slideshow) }
         case .devices(let devices):
             self.devices = devices
             deviceCursor.follow(devices.lazy.map(\.name))
@@ -27,6 +27,8 @@ extension Model {
             commandStarted(id, intent)
             if let creates { library.expect(creates) }
         case .commandFinished(let id, let error): commandFinished(id, error)
+        case .travelled(let moment): travelled(to: moment)
+        case .present: endTravel()
         }
         settle()
         return intents
@@ -41,6 +43,7 @@ extension Model {
             return [.refresh] + (open.map { [.open($0.id)] } ?? [])
         }
         if wasConnected, !isConnected {
+            endTravel()
             library.connectionChanged()
             region = nil
             open?.reopen()
@@ -68,7 +71,7 @@ extension Model {
         }
     }
 
-    private mutating func follow(_ slideshow: Slideshow?) {
+    mutating func follow(_ slideshow: Slideshow?) {
         // What closes before an own opening has ended is an earlier closing.
         if slideshow == nil, let id = open?.id,
             commands.contains(where: { $0.intent == .open(id) })
@@ -115,6 +118,8 @@ extension Model {
                 open = nil
             }
         }
+        // There is no way into the past, so the user is still here.
+        if case .travel = intent, error != nil, travel?.moment == nil { endTravel() }
         if let error { report(error) }
     }
 
@@ -129,7 +134,7 @@ extension Model {
             "changing “\(name(of: id))”…"
         case .refresh: "reading the library…"
         case .restart(let device): "restarting \(device)…"
-        case .close, .dismissError, .quit, .redraw, .suspend: nil
+        case .close, .travel, .present, .dismissError, .quit, .redraw, .suspend: nil
         }
     }
 

@@ -26,12 +26,17 @@ extension Model {
         case .devices: return handleInDevices(key)
         case nil: break
         }
+        if travel != nil { return inPast(key) }
         return common(key) ?? (open == nil ? inLibrary(key) : inSlideshow(key))
     }
 
     /// Holds back what cannot be done while the kernel is away, and says so.
     private mutating func allowed(_ intents: [Intent]) -> [Intent] {
-        if isConnected { return intents }
+        if isConnected {
+            guard travel != nil, intents.contains(where: { !$0.isPast }) else { return intents }
+            refuseInPast()
+            return intents.filter(\.isPast)
+        }
         // Closing and dismissing were done on the screen; a new kernel knows neither.
         let refused = intents.filter { !$0.isLocal && $0 != .close && $0 != .dismissError }
         if !refused.isEmpty {
@@ -47,6 +52,7 @@ extension Model {
         case .character("q"): return [.quit]
         case .character("?"), .function(1): overlay = .help(scroll: 0)
         case .character("D"): overlay = .devices
+        case .character("T"): return beginTravel()
         case .character("r"), .function(5): return [.refresh]
         case .character("x"): return dismiss()
         default: return nil
@@ -54,12 +60,15 @@ extension Model {
         return []
     }
 
-    private mutating func dismiss() -> [Intent] {
+    mutating func dismiss() -> [Intent] {
         guard let notice else { return [] }
+        // The kernel keeps its errors until the user is back.
+        if travel != nil, ownErrors.last != notice { return [.dismissError] }
         if let own = ownErrors.last, own == notice {
             ownErrors.removeLast()
             // The kernel tells of the same failure: it is dismissed with it.
-            guard let kernel = kernelErrors.last, kernel.tellsTheSame(as: own) else { return [] }
+            guard travel == nil, let kernel = kernelErrors.last, kernel.tellsTheSame(as: own)
+            else { return [] }
         }
         kernelErrors = []
         return [.dismissError]

@@ -10,7 +10,7 @@ struct Notices {
     private static let columnsWithWords = 50
 
     static func lines(of model: Model) -> [Line] {
-        error(of: model) + connection(of: model)
+        error(of: model) + travel(of: model) + connection(of: model)
     }
 
     private static func error(of model: Model) -> [Line] {
@@ -26,6 +26,26 @@ struct Notices {
         return rows.enumerated().map { index, row in
             Line(text: row, aside: index == 0 ? aside : "", style: .alarm)
         }
+    }
+
+    private static func travel(of model: Model) -> [Line] {
+        guard let travel = model.travel else { return [] }
+        guard let moment = travel.moment else {
+            return [Line(text: "◷ going to the past…", aside: "", style: .past)]
+        }
+        let ends = (moment.isOldest ? ["oldest"] : []) + (moment.isLatest ? ["latest"] : [])
+        let end = ends.isEmpty ? "" : " (\(ends.joined(separator: ", ")))"
+        var words = ["◷ revision \(moment.revision)\(end)"]
+        if let at = moment.at {
+            words.append(DateText.seconds(at, offset: model.settings.utcOffset))
+        }
+        // The closures of a pipe are numbered; people know the pipe.
+        if let symbol = moment.symbol?.split(separator: "#").first {
+            words.append("\(symbol)\(moment.device.map { " (\($0))" } ?? "")")
+        }
+        return [
+            Line(text: words.joined(separator: " · "), aside: "esc present", style: .past)
+        ]
     }
 
     private static func connection(of model: Model) -> [Line] {

@@ -53,6 +53,7 @@ package struct Style: Sendable, Equatable {
     package static let heads = Style(.cyan, .bold)
     package static let alarm = Style(.red, [.reverse, .bold])
     package static let warning = Style(.yellow, [.reverse])
+    package static let past = Style(.magenta, [.reverse])
 
     /// The same style without colours, for a screen that must do without them.
     package var colourless: Style { Style(.normal, attributes) }

@@ -20,7 +20,8 @@ struct Arguments {
         "up": ["--devices", "--data"], "kill": ["--signal"], "buffer": ["--at"],
         "call": ["--deadline", "--key"], "dispatch": ["--key"], "attach": [],
         "log": ["--lines", "--data"], "trace": ["--chrome"], "graph": ["--format"],
-        "doctor": ["--devices", "--data"],
+        "doctor": ["--devices", "--data"], "history": ["--limit"],
+        "follow": ["--after"], "publish": ["--key"],
     ]
     /// Options without a value, by verb.
     private static let plain: [String: Set<String>] = [

@@ -78,7 +78,7 @@ struct DeviceFindings {
 enum GrantFindings {
     static func all(_ manifests: [ManifestSearch.Found]) -> [Finding] {
         let devices = manifests.map(\.manifest).filter { $0.role == .device }
-        var findings = provided(devices) + declared(devices)
+        var findings = provided(devices) + declared(devices) + channels(of: manifests)
         let symbols = devices.flatMap(\.provides)
         let regions = Set(devices.flatMap { $0.regions.map(\.name) })
         for manifest in manifests.map(\.manifest) {

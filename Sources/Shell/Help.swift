@@ -32,8 +32,17 @@ enum Help {
             verb: "dispatch", usage: "SYMBOL [JSON] [--key KEY]",
             text: "sends a command into its lane; failures are told by `errors`"),
         Entry(
-            verb: "buffer", usage: "[REGION] [--watch] [--json]",
-            text: "prints a region, and with --watch every change of it"),
+            verb: "buffer", usage: "[REGION] [--watch | --at REV] [--json]",
+            text: "prints a region, now or at a revision, and with --watch every change of it"),
+        Entry(
+            verb: "history", usage: "REGION [--limit N] [--json]",
+            text: "lists the changes of a region that are kept, and who made them"),
+        Entry(
+            verb: "follow", usage: "CHANNEL [--after N] [--json]",
+            text: "prints the events of a channel as they come; --after 0: all that is kept"),
+        Entry(
+            verb: "publish", usage: "CHANNEL [JSON] [--key KEY]",
+            text: "publishes an event and prints its number"),
         Entry(
             verb: "log", usage: "[DEVICE] [-f] [--lines N] [--data DIR] [--json]",
             text: "prints what devices and the kernel have logged; -f goes on with what comes"),
@@ -59,7 +68,7 @@ enum Help {
 
     /// Verbs of the design that this build answers with `unsupported`.
     static let unsupported = [
-        "history", "follow", "new",
+        "new"
     ]
 
     static var all: String {

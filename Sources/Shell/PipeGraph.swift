@@ -65,7 +65,8 @@ struct PipeGraph {
     /// - Parameters:
     ///   - pipes: the rows of `Kernel.Pipes`.
     ///   - symbols: the rows of `Kernel.Symbols`.
-    init(pipes: [Value], symbols: [Value]) {
+    ///   - channels: the rows of `Kernel.Channels`.
+    init(pipes: [Value], symbols: [Value], channels: [Value] = []) {
         let devices = Dictionary(
             symbols.map { ($0["name"]?.text ?? "", $0["device"]?.text ?? "kernel") }
         ) { $1 }
@@ -80,6 +81,31 @@ struct PipeGraph {
                 Cluster(id: "c\(index)", title: title, nodes: walk.nodes, edges: walk.edges))
             links += walk.links
         }
+        for (index, channel) in channels.enumerated() { draw(channel, "k\(index)", entries) }
+    }
+
+    /// A channel with who publishes and who follows; a follower that is a pipe leads into it.
+    private mutating func draw(_ channel: Value, _ id: String, _ entries: [String: String]) {
+        var nodes = [Node(id: id, shape: .kernel, lines: [channel["name"]?.text ?? ""])]
+        var edges: [Edge] = []
+        for (index, device) in (channel["publishers"]?.array ?? []).enumerated() {
+            nodes.append(Node(id: "\(id)_p\(index)", shape: .entry, lines: [device.text ?? ""]))
+            edges.append(Edge(from: "\(id)_p\(index)", to: id, kind: .forward, label: "publish"))
+        }
+        for (index, follower) in (channel["followers"]?.array ?? []).enumerated() {
+            let symbol = follower["symbol"]?.text ?? ""
+            let node = "\(id)_f\(index)"
+            nodes.append(
+                Node(id: node, shape: .symbol, lines: [symbol, follower["device"]?.text ?? "?"]))
+            edges.append(Edge(from: id, to: node, kind: .forward, label: "follow"))
+            if let entry = entries[symbol] {
+                links.append(Edge(from: node, to: entry, kind: .link("pipe"), label: "pipe"))
+            }
+        }
+        clusters.append(
+            Cluster(
+                id: "c\(id)", title: "channel \(channel["name"]?.text ?? "")", nodes: nodes,
+                edges: edges))
     }
 }
 

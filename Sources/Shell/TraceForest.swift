@@ -127,6 +127,8 @@ private struct TraceTree {
         case "call":
             return "\(number) called by \(Output.plain(entry.value["client"]?.text ?? "?"))"
         case "dispatch": return "\(number) dispatched"
+        case "event":
+            return "\(number) follows \(Output.plain(entry.value["event"]?.text ?? "?"))"
         case "branch": return "\(number) branch \(entry.value["branch"]?.int ?? 0)"
         default: return number
         }

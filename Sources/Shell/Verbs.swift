@@ -12,12 +12,15 @@ enum Verbs {
         case "call": try await call(arguments)
         case "dispatch": try await dispatch(arguments)
         case "buffer": try await buffer(arguments)
+        case "follow": try await ChannelVerbs.follow(arguments)
+        case "publish": try await ChannelVerbs.publish(arguments)
         case "kill", "restart", "stop", "start": try await Operating.run(arguments)
         case "log": try await LogVerb.run(arguments)
         case "trace": try await TraceVerb.run(arguments)
         case "graph": try await WiringVerbs.graph(arguments)
         case "symbols": try await WiringVerbs.symbols(arguments)
         case "describe": try await WiringVerbs.describe(arguments)
+        case "history": try await HistoryVerb.run(arguments)
         case "doctor": return try await Doctor.run(arguments)
         case "cancel": try await cancel(arguments)
         case "down": try await down(arguments)
@@ -136,13 +139,13 @@ enum Verbs {
     // MARK: - Regions
 
     private static func buffer(_ arguments: Arguments) async throws {
-        let words = try arguments.words(0...1, "[REGION] [--watch]")
-        if arguments.option("--at") != nil {
-            throw KernelError(
-                .unsupported, "this build cannot read a region's past yet", outcome: .none)
-        }
+        let words = try arguments.words(0...1, "[REGION] [--watch | --at REV]")
         guard let name = words.first else {
             throw UsageError(message: "say which region, for example Kernel.Devices")
+        }
+        if let text = arguments.option("--at") {
+            let (revision, value) = try await HistoryVerb.value(of: name, at: text, arguments)
+            return print(name, .snapshot(revision, value), pretty: !arguments.isJSON)
         }
         let kernel = try await connect(arguments)
         if arguments.has("--watch") { return try await watch(name, kernel, arguments) }

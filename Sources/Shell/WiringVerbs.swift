@@ -9,9 +9,9 @@ enum WiringVerbs {
         guard ["mermaid", "dot", "json"].contains(format) else {
             throw UsageError(message: "--format wants mermaid, dot or json, not \(format)")
         }
-        let (pipes, symbols) = try await wiring(arguments)
+        let (pipes, symbols, channels) = try await wiring(arguments)
         if format == "json" { return Output.line(Value.array(pipes).json()) }
-        let graph = PipeGraph(pipes: pipes, symbols: symbols)
+        let graph = PipeGraph(pipes: pipes, symbols: symbols, channels: channels)
         Output.line(format == "dot" ? graph.dot : graph.mermaid)
     }
 
@@ -27,10 +27,14 @@ enum WiringVerbs {
 
     static func describe(_ arguments: Arguments) async throws {
         let words = try arguments.words(1...1, "SYMBOL")
-        let (pipes, symbols) = try await wiring(arguments)
+        let (pipes, symbols, channels) = try await wiring(arguments)
+        if let row = channels.first(where: { $0["name"]?.text == words[0] }) {
+            if arguments.isJSON { return Output.line(row.json()) }
+            return Description(channel: row).lines.forEach(Output.line)
+        }
         guard let row = symbols.first(where: { $0["name"]?.text == words[0] }) else {
             throw KernelError(
-                .unbound, "there is no symbol \(words[0]): see `concentric symbols`",
+                .unbound, "there is no symbol or channel \(words[0]): see `concentric symbols`",
                 outcome: .none)
         }
         let pipe = pipes.first { $0["symbol"]?.text == words[0] }
@@ -44,17 +48,17 @@ enum WiringVerbs {
 
     private static func wiring(
         _ arguments: Arguments
-    ) async throws -> (pipes: [Value], symbols: [Value]) {
+    ) async throws -> (pipes: [Value], symbols: [Value], channels: [Value]) {
         let kernel = try await Verbs.connect(arguments)
         var found: [[Value]] = []
-        for name in ["Kernel.Pipes", "Kernel.Symbols"] {
+        for name in ["Kernel.Pipes", "Kernel.Symbols", "Kernel.Channels"] {
             try await kernel.follow(name) { _ in }
             guard let value = kernel.value(of: name)?.value else {
                 throw KernelError(.kernelLost, "the kernel did not send \(name)")
             }
             found.append(value.array ?? [])
         }
-        return (found[0], found[1])
+        return (found[0], found[1], found[2])
     }
 }
 
@@ -89,8 +93,28 @@ struct Description {
             lines.append(
                 "  an attempt \(cell("attempt")) ms, a flow \(cell("deadline")) ms, \(lane)")
         }
+        for channel in (row["follows"]?.array ?? []).compactMap(\.text) {
+            lines.append("  follows the channel \(Output.plain(channel))")
+        }
         if let pipe { lines += Self.stages(of: pipe, devices, depth: 1) }
         self.lines = lines
+    }
+
+    /// - Parameter row: of `Kernel.Channels`.
+    init(channel row: Value) {
+        func cell(_ value: Value?) -> String { (value ?? .null).cell }
+        let publishers = (row["publishers"]?.array ?? []).map(\.cell)
+        lines =
+            [
+                cell(row["name"]), "  a channel",
+                "  keeps \(cell(row["events"])) events and \(cell(row["bytes"])) bytes",
+                publishers.isEmpty
+                    ? "  published by clients alone"
+                    : "  published by \(publishers.joined(separator: ", "))",
+            ]
+            + (row["followers"]?.array ?? []).map {
+                "  followed by \(cell($0["symbol"])) (\(cell($0["device"])))"
+            }
     }
 
     private static func stages(

@@ -57,6 +57,8 @@ package final class Connection: Watcher {
     @exclusivity(unchecked) package var onDrained: (@LoopActor () -> Void)?
     /// Called before it writes at the end of a turn; what it sends then is written with the rest.
     @exclusivity(unchecked) package var onFlush: (@LoopActor () -> Void)?
+    /// The bytes that `onFlush` will send, as far as it is known.
+    @exclusivity(unchecked) package var gathered = 0
 
     @exclusivity(unchecked) var delegate: (any ConnectionDelegate)?
     @exclusivity(unchecked) var kept = ByteQueue()

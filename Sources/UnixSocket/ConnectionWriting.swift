@@ -4,8 +4,8 @@ internal import CLinux
 internal import Glibc
 
 extension Connection {
-    /// The number of bytes that wait to be written.
-    package var pendingBytes: Int { output.count }
+    /// The number of bytes that wait to be written, those that were only gathered included.
+    package var pendingBytes: Int { output.count + gathered }
 
     /// Takes `bytes` for sending; they are written at the end of the turn. Dropped if the
     /// connection has ended.

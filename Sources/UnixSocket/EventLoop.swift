@@ -40,6 +40,8 @@ package final class EventLoop {
     @exclusivity(unchecked) private var alarmAt = UInt64.max
     @exclusivity(unchecked) private var alarmHasFired = false
     @exclusivity(unchecked) private var isStopping = false
+    /// The last turn ended although `idle` had made new work.
+    @exclusivity(unchecked) private var hasMore = false
     private let events: UnsafeMutableBufferPointer<clx_event>
     @exclusivity(unchecked) private var scratch: UnsafeMutableRawPointer?
     @exclusivity(unchecked) private var hasScratch = false
@@ -132,7 +134,8 @@ package final class EventLoop {
             finishTurn()
             if isStopping { break }
             beforeWait?()
-            let mustHurry = LoopActor.executor.hasJobs || !dirty.isEmpty || !attention.isEmpty
+            let mustHurry =
+                hasMore || LoopActor.executor.hasJobs || !dirty.isEmpty || !attention.isEmpty
             armAlarm()
             let count = clx_epoll_wait(
                 poll, events.baseAddress, Int32(SocketLimits.eventsPerTurn), mustHurry ? 0 : 1)
@@ -166,6 +169,7 @@ package final class EventLoop {
 
     /// Tasks, `idle` and writes, until nothing is left or the rounds are used up.
     private func finishTurn() {
+        hasMore = false
         for _ in 0..<SocketLimits.jobRounds {
             LoopActor.executor.runJobs(rounds: SocketLimits.jobRounds)
             if LoopActor.executor.hasJobs { break }
@@ -173,7 +177,11 @@ package final class EventLoop {
                 attendAll()
                 continue
             }
-            if let idle, idle() { continue }
+            if let idle, idle() {
+                hasMore = true
+                continue
+            }
+            hasMore = false
             if dirty.isEmpty { return }
             flushAll()
             if attention.isEmpty, !LoopActor.executor.hasJobs { return }

@@ -6,7 +6,7 @@ package struct CBORCoding: Coding {
     package init() {}
 
     package func encode<T: Encodable>(_ value: T) throws -> [UInt8] {
-        if T.self == [UInt8].self { return Self.bytes(reinterpret(value, as: [UInt8].self)) }
+        if T.self == [UInt8].self { return encode(bytes: reinterpret(value, as: [UInt8].self)) }
         return try CBOREncoder().encode(value)
     }
 
@@ -17,17 +17,22 @@ package struct CBORCoding: Coding {
         return try CBORDecoder().decode(type, from: bytes)
     }
 
+    package func decode(bytes: [UInt8]) throws -> [UInt8] {
+        try Self.content(of: bytes) ?? CBORDecoder().decode([UInt8].self, from: bytes)
+    }
+
     /// Bytes are copied without the machinery of `Codable`. Few go over a piece of the stack:
     /// an array that is made of bytes is made faster than one that is made empty and filled.
-    private static func bytes(_ bytes: [UInt8]) -> [UInt8] {
+    package func encode(bytes: [UInt8]) -> [UInt8] {
         let length = bytes.count
-        guard length <= mostOnStack else {
-            return [UInt8](unsafeUninitializedCapacity: length + longestHead) { buffer, count in
-                count = put(bytes, UnsafeMutableRawBufferPointer(buffer))
+        guard length <= Self.mostOnStack else {
+            return [UInt8](unsafeUninitializedCapacity: length + Self.longestHead) {
+                buffer, count in
+                count = Self.put(bytes, UnsafeMutableRawBufferPointer(buffer))
             }
         }
-        return withUnsafeTemporaryAllocation(byteCount: length + longestHead, alignment: 1) {
-            let count = put(bytes, $0)
+        return withUnsafeTemporaryAllocation(byteCount: length + Self.longestHead, alignment: 1) {
+            let count = Self.put(bytes, $0)
             return [UInt8](UnsafeRawBufferPointer(rebasing: $0[..<count]))
         }
     }

@@ -25,11 +25,17 @@ package enum KernelMessage {
         /// The commit is made; in a repeat, the values that it was applied to.
         case committed(revision: UInt64, values: [Value]?)
         case conflict
+        /// The event stands in its channel under this number.
+        case published(UInt64)
+        /// What comes after an event of a channel.
+        case events(after: UInt64, [WireEvent])
+        /// Events of a channel that are no longer kept.
+        case gap(from: UInt64, to: UInt64)
 
         fileprivate var fields: Int {
             switch self {
-            case .output, .failure: 2
-            case .committed: 3
+            case .output, .failure, .published: 2
+            case .committed, .events, .gap: 3
             case .conflict: 1
             }
         }
@@ -197,6 +203,9 @@ extension CBORReader {
             for _ in 0..<(try array()) { values.append(try value()) }
             return .committed(revision: revision, values: values)
         case 3: return .conflict
+        case 4: return .published(try uint())
+        case 5: return try events()
+        case 6: return try gap()
         default: throw WireError.field("reply")
         }
     }
@@ -264,6 +273,10 @@ extension CBORWriter {
     }
 
     package func output(reply id: UInt64, _ bytes: [UInt8]) {
+        bytes.withUnsafeBytes { output(reply: id, $0) }
+    }
+
+    package func output(reply id: UInt64, _ bytes: UnsafeRawBufferPointer) {
         frame(.reply, 3) {
             $0.uint(id)
             $0.uint(0)

@@ -8,6 +8,8 @@ package enum MessageKind: UInt64, CaseIterable, Sendable {
     case cancel = 12
     case follow = 13
     case unfollow = 14
+    case publish = 15
+    case read = 16
     case ready = 20
     case returned = 21
     case askCall = 22
@@ -17,6 +19,7 @@ package enum MessageKind: UInt64, CaseIterable, Sendable {
     case drained = 26
     case askRun = 27
     case askDispatch = 28
+    case askPublish = 29
     // Both ways.
     case ping = 30
     case pong = 31

@@ -12,6 +12,10 @@ package enum PeerMessage {
     case cancel(id: UInt64)
     case follow(id: UInt64, region: String)
     case unfollow(region: String)
+    /// An event for a channel.
+    case publish(id: UInt64, channel: String, key: String?, UnsafeRawBufferPointer)
+    /// What comes after an event of a channel; nil: from now on.
+    case read(id: UInt64, channel: String, epoch: UInt64?, after: UInt64?)
     case ready
     case returned(visit: UInt64, EncodedVerb)
     case askCall(
@@ -19,6 +23,7 @@ package enum PeerMessage {
     case askCommit(visit: UInt64, tag: UInt64, [Offer])
     case askRun(visit: UInt64, tag: UInt64, RouteDescriptor, UnsafeRawBufferPointer)
     case askDispatch(visit: UInt64, tag: UInt64, symbol: UInt64, UnsafeRawBufferPointer)
+    case askPublish(visit: UInt64, tag: UInt64, channel: String, UnsafeRawBufferPointer)
     case note(visit: UInt64, region: String, number: UInt32, revision: UInt64)
     case parked(visit: UInt64)
     case drained
@@ -63,7 +68,9 @@ package enum PeerMessage {
         case .hello, .cancel, .unfollow, .parked, .ping, .pong: 1
         case .name, .follow: 2
         case .returned(_, .divert): 5
-        case .returned(_, .abort), .dispatch, .note, .askRun, .askDispatch: 4
+        case .returned(_, .abort), .dispatch, .note, .askRun, .askDispatch, .askPublish,
+            .publish, .read:
+            4
         case .returned, .askCommit: 3
         case .call, .askCall: 5
         }
@@ -98,6 +105,18 @@ package enum PeerMessage {
             return .askDispatch(
                 visit: try reader.uint(), tag: try reader.uint(), symbol: try reader.uint(),
                 try reader.bytes())
+        case .askPublish:
+            return .askPublish(
+                visit: try reader.uint(), tag: try reader.uint(), channel: try reader.name(),
+                try reader.bytes())
+        case .publish:
+            return .publish(
+                id: try reader.uint(), channel: try reader.name(),
+                key: try reader.optionalText(), try reader.bytes())
+        case .read:
+            return .read(
+                id: try reader.uint(), channel: try reader.name(),
+                epoch: try reader.optionalUInt(), after: try reader.optionalUInt())
         case .note:
             return .note(
                 visit: try reader.uint(), region: try reader.name(),

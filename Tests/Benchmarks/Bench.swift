@@ -13,12 +13,13 @@ enum Bench {
         case "latency": Program.run { await measured { try await Latency.run($0) } }
         case "restart": Program.run { await measured { try await Restart.run($0) } }
         case "subject": Program.run { await measured { try await Subject.run($0) } }
+        case "swap": Program.run { await measured { try await Swap.run($0) } }
         case "pipeline":
             Program.run { await measured(with: .circuit) { try await Pipeline.run($0) } }
         case "instances":
             Program.run { await measured(with: .toil) { try await Seats.run($0) } }
         default:
-            complain("usage: Benchmarks latency|restart|subject|pipeline|instances")
+            complain("usage: Benchmarks latency|restart|subject|swap|pipeline|instances")
             exit(64)
         }
     }

@@ -78,9 +78,9 @@ final class Instance {
         return Int32(clamping: row?["pid"]?.int ?? 0)
     }
 
-    /// Whether the device serves.
-    var isReady: Bool {
-        kernel.value(of: "Kernel.Devices")?.value[0]?["state"]?.text == "ready"
+    /// The device's state as it is shown.
+    var state: String {
+        kernel.value(of: "Kernel.Devices")?.value[0]?["state"]?.text ?? ""
     }
 
     /// Waits until another process than this one serves.
@@ -92,6 +92,9 @@ final class Instance {
             throw KernelError(.failed, "the device was killed and no other process serves")
         }
     }
+
+    /// Whether the device serves.
+    var isReady: Bool { state == "ready" }
 
     /// Processor seconds of client, kernel and device.
     var processorTime: Double {
@@ -110,8 +113,12 @@ final class Instance {
         return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 
+    /// Waits until the kernel is gone, for it writes into the folder up to its end.
     func end() async {
+        var isGone = false
+        kernel.onEnd = { _ in isGone = true }
         _ = try? await kernel.call("Kernel.shutdown", .null)
+        for _ in 0..<10_000 where !isGone { try? await Program.pause(milliseconds: 1) }
         kernel.close()
     }
 

@@ -56,20 +56,6 @@ final class Ledger {
         others == 0 || other == others || done * others <= (other + others / 20 + 4) * all
     }
 
-    /// When the last command began that ends its process.
-    private var lastDeadly = -Double.infinity
-    /// Seconds between two of them. Five different ones with nothing returned between are the
-    /// device's own fault, and more than 20 such deaths in a minute make it wait: rightly so, but
-    /// then the run would only measure that.
-    private static let betweenDeadly = 8.0
-
-    /// Whether a command may be sent that ends its process.
-    func mayBeDeadly() -> Bool {
-        guard Entry.now - lastDeadly > Self.betweenDeadly else { return false }
-        lastDeadly = Entry.now
-        return true
-    }
-
     // MARK: - The end
 
     /// Prints the line and returns the exit code.

@@ -73,7 +73,6 @@ final class Worker {
     }
 
     private func deadly() async {
-        guard ledger.mayBeDeadly() else { return await keep() }
         if random.chance(500) { await stumble() } else { await poison() }
     }
 

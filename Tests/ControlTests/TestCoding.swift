@@ -45,6 +45,10 @@ struct NoHandle: Handle, BufferHandle {
         throw KernelError(.unbound, symbol.name)
     }
 
+    func publish<E>(_ channel: Channel<E>, _ event: E) async throws -> UInt64 {
+        throw KernelError(.unbound, channel.name)
+    }
+
     var buffer: any BufferHandle { self }
     var now: Int64 { 0 }
     func random() -> UInt64 { 0 }

@@ -23,7 +23,7 @@ import Wire
     /// A runtime would end this process with its link.
     @LoopActor private final class Nobody: LinkDelegate {
         func link(_ link: Link, said message: KernelMessage) {}
-        func link(_ link: Link, brought body: UnsafeRawBufferPointer) -> Bool { true }
+        func link(_ link: Link, brought body: UnsafeRawBufferPointer) -> Bool { false }
         func link(_ link: Link, ended error: KernelError) {}
     }
 

@@ -97,7 +97,7 @@ enum Behaviour: String, CaseIterable {
     @LoopActor
     private static func bind(_ names: [String], _ device: Bindings) throws {
         for name in names {
-            guard let bind = Handlers.named(name) ?? Pipes.all[name] else {
+            guard let bind = Handlers.named(name) ?? Pipes.all[name] ?? Errand.all[name] else {
                 throw KernelError(.unbound, "the zoo has no \(name)")
             }
             bind(device)
@@ -125,6 +125,9 @@ enum Place {
 
     /// `NAME.kind` among the data of the instance.
     static func file(_ kind: String) -> String { "\(variable("CONCENTRIC_DATA"))/\(name).\(kind)" }
+
+    /// A file among the data of the instance that its devices share.
+    static func shared(_ file: String) -> String { "\(variable("CONCENTRIC_DATA"))/\(file)" }
 
     private static func variable(_ name: String) -> String {
         getenv(name).map { String(cString: $0) } ?? ""

@@ -56,6 +56,13 @@ enum Deed: String, CaseIterable {
         }
     }
 
+    /// The same of a deed that does not wait, for code that cannot.
+    nonisolated static func performNow(_ text: String) {
+        let words = text.split(separator: " ").map(String.init)
+        guard let deed = Deed(rawValue: words.first ?? "") else { return }
+        work(deed, Int32(words.dropFirst().first ?? "") ?? 0)
+    }
+
     nonisolated private static func work(_ deed: Deed, _ number: Int32) {
         switch deed {
         case .close: Glibc.close(number)

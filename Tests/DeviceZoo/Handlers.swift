@@ -84,14 +84,18 @@ enum Handlers {
                     return text
                 }
             }
+        case "diary": return { Diary.bind(Zoo.diary(of: own), $0) }
+        case "entry": return { Diary.bind(Zoo.entry(of: own), $0) }
+        case "slip": return { $0.bind(Zoo.slip(of: own), pure: { try Diary.keep($0) }) }
+        case "stamp": return { $0.bind(Zoo.stamp(of: own), pure: { try Diary.keep($0) }) }
         case "tally":
             return { $0.bind(Zoo.tally(of: own)) { kernel, text in try tally(kernel.key, text) } }
-        default: return nil
+        default: return channels(parts[1], own)
         }
     }
 
     /// The effect is the file's being there: it is made whole under another name first.
-    nonisolated private static func tally(_ key: String, _ text: String) throws -> String {
+    nonisolated static func tally(_ key: String, _ text: String) throws -> String {
         let folder = Place.file("tally")
         mkdir(folder, 0o700)
         let name = String(key.map { $0.isLetter || $0.isNumber ? $0 : "_" })

@@ -57,6 +57,22 @@ enum Zoo {
     static func drift(of name: String) -> Symbol<String, String> {
         Symbol("Zoo.drift.\(name)", .replayable.limits(attempt: 3_000, deadline: 30_000))
     }
+    /// Adds its payload to the diary of its device, then does what it says, and gives it back. A
+    /// payload `late WORDS` waits a few milliseconds in between.
+    static func diary(of name: String) -> Symbol<String, String> {
+        Symbol("Zoo.diary.\(name)", .replayable.limits(attempt: 5_000, deadline: 60_000))
+    }
+    /// The same, never sent again once begun.
+    static func entry(of name: String) -> Symbol<String, String> {
+        Symbol("Zoo.entry.\(name)", .once.limits(attempt: 5_000, deadline: 60_000))
+    }
+    /// As `diary` and `entry`, by a function, which needs no task.
+    static func slip(of name: String) -> Symbol<String, String> {
+        Symbol("Zoo.slip.\(name)", .replayable.limits(attempt: 5_000, deadline: 60_000))
+    }
+    static func stamp(of name: String) -> Symbol<String, String> {
+        Symbol("Zoo.stamp.\(name)", .once.limits(attempt: 5_000, deadline: 60_000))
+    }
     /// Makes a file with the payload, named by the invocation's key, unless it is there.
     static func tally(of name: String) -> Symbol<String, String> {
         Symbol("Zoo.tally.\(name)", .keyed)

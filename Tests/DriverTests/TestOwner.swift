@@ -98,6 +98,9 @@ final class TestCable {
         case .failure(let error): "! \(error.code.rawValue)"
         case .committed(let revision, let values): "committed \(revision) \(values?.count ?? -1)"
         case .conflict: "conflict"
+        case .published(let sequence): "published \(sequence)"
+        case .events(let after, let events): "events \(events.map(\.payload)) to \(after)"
+        case .gap(let from, let to): "gap \(from) \(to)"
         }
     }
 }
@@ -113,12 +116,13 @@ struct TestHub {
         slot = try hub.declare(
             DeviceDeclaration(
                 name: "d", pure: false, provides: ["D.work"], calls: ["D.*"], reads: ["s"],
-                writes: ["r"]))
+                writes: ["r"], publishes: ["c"]))
         try hub.declare(
             DeviceDeclaration(
                 name: "e", pure: true, provides: ["E.work"], calls: [], reads: [], writes: []))
         hub.declare(region: "r", initial: .int(0))
         hub.declare(region: "s", initial: .text("s"))
+        try hub.declare(channel: "c", events: 2)
         hub.turn(now: 1, wall: 1)
     }
 

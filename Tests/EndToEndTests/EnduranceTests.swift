@@ -85,6 +85,12 @@ extension EndToEnd {
             }
         }
 
+        @Test func `a follower killed 200 times among 20,000 events handles each once, in order`()
+            throws
+        {
+            try ChannelHouse.with { try $0.kills(200, among: 20_000) }
+        }
+
         @Test(arguments: [("obey", "trap"), ("drift", "exit 3")])
         func `two poisons among ten thousand calls cost two calls and nothing else`(
             word: String, deed: String

@@ -173,7 +173,8 @@ extension EndToEnd {
             let names = ["Compute", "Circuit", "Infrastructure"]
             let zoo = try names.map { name in
                 let file = "\(Programs.repository)/devices/\(name)/device.json"
-                var members = try Value.parse(json: Files.text(file)).map ?? [:]
+                let manifest = try Value.parse(json: Files.text(file)).map ?? [:]
+                var members = Dictionary(uniqueKeysWithValues: manifest.map { ($0.key, $0.value) })
                 members["instances"] = 2
                 members["arguments"] = []
                 return Animal(name: name.lowercased(), more: members)

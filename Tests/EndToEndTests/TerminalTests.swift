@@ -197,8 +197,12 @@ final class Tmux {
     /// Everything that was seen.
     private(set) var screens: [Screen] = []
 
-    init(_ instance: Instance) throws {
+    /// The socket of the server, in the folder of the instance.
+    private let socket: String
+
+    init(_ instance: Instance, socket: String = "tmux") throws {
         self.instance = instance
+        self.socket = socket
         try tmux(
             "-f", "/dev/null", "new-session", "-d", "-x", "100", "-y", "30", "-c", instance.folder,
             "PS1='\(Self.prompt) ' exec sh")
@@ -211,7 +215,7 @@ final class Tmux {
     @discardableResult
     private func tmux(_ words: String...) throws -> String {
         let outcome = try instance.start(
-            program: "/usr/bin/env", ["tmux", "-u", "-S", "\(instance.folder)/tmux"] + words,
+            program: "/usr/bin/env", ["tmux", "-u", "-S", "\(instance.folder)/\(socket)"] + words,
             variables: ["LC_ALL": "C.UTF-8"]
         ).finish(within: 10)
         guard outcome.succeeded else { throw Failure("tmux \(words): \(outcome.err)") }

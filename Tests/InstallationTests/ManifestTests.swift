@@ -76,7 +76,7 @@ import Values
         (#"{"name": "d", "regions": [{"name": "R", "initial": 1, "x": 1}]}"#, ["“x”"]),
         (#"{"name": "d", "regions": [{"initial": 1}]}"#, ["regions/name"]),
         (#"{"name": "d", "regions": {}}"#, ["regions", "a list"]),
-        (#"{"name": "d", "follows": ["C"]}"#, ["follows", "unsupported"]),
+        (#"{"name": "d", "follows": ["C"]}"#, ["follows", "a list of objects", "\"C\""]),
         (#"{"name": "d", "instances": 0}"#, ["instances", "from 1 to 64", "0"]),
         (#"{"name": "d", "instances": 65}"#, ["instances", "from 1 to 64", "65"]),
         (#"{"name": "d", "instances": 1.5}"#, ["instances", "whole number"]),

@@ -33,6 +33,8 @@ final class TestCable: Cable {
     var answers: [Told] = []
     var replies: [(call: UInt64, result: Result<[UInt8], KernelError>)] = []
     var accepted: [UInt64] = []
+    var channelAnswers: [(call: UInt64, answer: ChannelAnswer)] = []
+    var isFull = false
     var snapshots: [(region: String, revision: Revision, value: Value)] = []
     var patches: [(revision: Revision, changes: [RegionChange])] = []
 
@@ -61,6 +63,10 @@ final class TestCable: Cable {
         accepted.append(call)
     }
 
+    func channel(call: UInt64, _ answer: ChannelAnswer) {
+        channelAnswers.append((call, answer))
+    }
+
     func snapshot(region: String, at revision: Revision, _ value: Value) {
         snapshots.append((region, revision, value))
     }
@@ -78,6 +84,7 @@ extension Answer {
         case .failure(let error): "! \(error.code.rawValue)"
         case .committed(_, nil): "committed"
         case .committed(_, let values?): "committed on \(values.map { "\($0.int ?? -1)" })"
+        case .published(let sequence): "published \(sequence)"
         case .conflict: "conflict"
         }
     }

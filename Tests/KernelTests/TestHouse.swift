@@ -31,7 +31,7 @@ final class TestHouse {
                 name: "circuit", pure: false,
                 provides: ["Circuit.work", "Circuit.pipe", "Circuit.other"],
                 calls: ["Compute.*", "Store.*", "Circuit.*", "Kernel.*"], reads: ["log"],
-                writes: ["number", "letter"], instances: seats))
+                writes: ["number", "letter"], publishes: ["news"], instances: seats))
         storeSlot = try hub.declare(
             DeviceDeclaration(
                 name: "store", pure: false, provides: ["Store.save", "Store.mail", "Store.set"],
@@ -158,7 +158,15 @@ final class TestProcess {
         return visit
     }
 
+    /// Outputs are lent, as those of a real cable are.
     func answer(_ visit: TestCable.Visit, _ verb: EncodedVerb) {
+        guard case .next(let bytes) = verb else { return answer(visit, whole: verb) }
+        bytes.withUnsafeBytes {
+            house.hub.returned(peer, visit: visit.number, output: $0)
+        }
+    }
+
+    func answer(_ visit: TestCable.Visit, whole verb: EncodedVerb) {
         house.hub.returned(peer, visit: visit.number, verb)
     }
 
@@ -240,6 +248,11 @@ final class TestClient {
     init(_ house: TestHouse) {
         self.house = house
         peer = Peer(cable: cable, device: nil, incarnation: 0, name: "test")
+    }
+
+    func nextID() -> UInt64 {
+        last += 1
+        return last
     }
 
     struct Call {

@@ -50,16 +50,9 @@ struct Exemption: Sendable {
 
 /// The list.
 enum Catalogue {
-    static let all = answers + keys + endings + visits + supervision + limits
+    static let all = answers + keys + endings + visits + seats + supervision + limits + channels
 
-    static let exemptions = [
-        Exemption(
-            rule: "publish_digest",
-            reason: "there are no channels yet; dispatch_digest is its twin for commands"),
-        Exemption(
-            rule: "event_waits",
-            reason: "there are no channels yet, so no event waits for its follower"),
-    ]
+    static let exemptions: [Exemption] = []
 
     /// The rules of the executable model of flows: each has a mutant or an exemption.
     static let model = [

@@ -84,7 +84,7 @@ import Testing
                3  image3.jpg                            /photos/1                   10 s
 
 
-             esc back  a add photos  ? help  q quit  e rename  D devices
+             esc back  a add photos  ? help  q quit  e rename  D devices  T time
              no devices known
             """)
         #expect(model.render()[3, 44].style == .dim)

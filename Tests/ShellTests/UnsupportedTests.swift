@@ -10,20 +10,20 @@ import Testing
     @Test func `the verbs that answer unsupported are listed`() {
         #expect(
             Help.unsupported == [
-                "history", "follow", "new",
+                "new"
             ])
     }
 
     @Test func `a verb is either served or unsupported, and those served have help`() {
         let served = Help.entries.map(\.verb)
-        #expect(served.count == 19)
+        #expect(served.count == 22)
         #expect(Set(served).isDisjoint(with: Help.unsupported))
         #expect(Set(served).count == served.count)
         for verb in served {
             #expect(Help.of(verb)?.hasPrefix("usage: concentric \(verb)") == true)
             #expect(Help.all.contains("  \(verb) "))
         }
-        #expect(Help.of("history") == nil)
+        #expect(Help.of("new") == nil)
         #expect(Help.all.split(separator: "\n").allSatisfy { $0.count <= 160 })
     }
 
@@ -34,7 +34,7 @@ import Testing
         (.conflict, true, 75), (.failed, false, 70), (.deviceLost, false, 70),
         (.poisoned, false, 70), (.diverged, false, 70), (.cancelled, false, 70),
         (.recordFull, false, 70), (.finallyLost, false, 70),
-        (.composeTypeMismatch, false, 70),
+        (.composeTypeMismatch, false, 70), (.previewing, true, 75), (.gap, false, 70),
         (.init(rawValue: "notFound"), false, 70), (.init(rawValue: "busy"), true, 75),
     ]
 

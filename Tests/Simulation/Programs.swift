@@ -102,11 +102,13 @@ struct Program: Sendable {
         "failing": Program(
             symbol: "Circuit.failing", effects: nil, isCommand: true, errors: ["bad"],
             ends: "done"),
-    ]
+    ].merging(channels) { $1 }
 
     /// Those that need the most rules are run the most.
     static let names =
-        all.keys.sorted() + ["race", "race", "imperative", "watch", "mail", "forkfail", "send"]
+        all.keys.sorted() + [
+            "race", "race", "imperative", "watch", "mail", "forkfail", "send", "tell", "tell",
+        ]
 }
 
 extension Value {
@@ -133,7 +135,7 @@ enum Kind: String, CaseIterable {
         switch self {
         case .compute:
             ["double", "fail", "trap", "idle"].map { .handler("Compute.\($0)", .replayable) }
-        case .store: ["save", "audit", "row"].map { .handler("Store.\($0)", .keyed) }
+        case .store: ["save", "audit", "row", "heard"].map { .handler("Store.\($0)", .keyed) }
         case .circuit: Binding.circuit
         }
     }
@@ -224,6 +226,10 @@ extension Binding {
             ], last: false),
         pipe("Circuit.loop", [(.pipe, "Store.row"), (.closure, nil)], last: true),
         pipe("Circuit.own", [(.pipe, "Store.save"), (.pipe, "Store.audit")]),
+        pipe(
+            "Circuit.announce",
+            [(.pipe, "Compute.double"), (.effect, nil), (.pipe, "Store.save")]),
+        handler("Circuit.tell", .replayable), handler("Circuit.heard", .replayable),
         pipe("Circuit.doubled", [(.pipe, "Compute.double"), (.pipe, "Store.save")]),
         handler("Circuit.imperative", .replayable), handler("Circuit.mail", .once),
         handler("Circuit.race", .replayable), handler("Circuit.outer", .replayable),
@@ -245,6 +251,7 @@ enum Handlers {
         case "Compute.idle": return idle(4)
         case "Store.save": return keep("saved", value)
         case "Store.audit": return keep("audited", value)
+        case "Store.heard": return channel(name, value) ?? .done(.null)
         case "Store.row": return keep("row\(value[1].int ?? -1)", value)
         case "Circuit.linear#1":
             return .done(.array([value[0], .int((value[1].int ?? 0) + 1)]))
@@ -306,7 +313,7 @@ enum Handlers {
         case "Circuit.watch": watch(value)
         case "Circuit.note": .asking(.call("Store.row", value)) { _ in .done(value) }
         case "Circuit.wild": wild(value)
-        default: .fail(Failure(code: "unbound"))
+        default: channel(name, value) ?? .fail(Failure(code: "unbound"))
         }
     }
 

@@ -97,4 +97,5 @@ final class SimClient: Cable {
     func cancel(visit: UInt64) {}
     func answer(visit: UInt64, tag: UInt64, _ answer: Answer) {}
     func accepted(call: UInt64) {}
+    func channel(call: UInt64, _ answer: ChannelAnswer) {}
 }

@@ -199,6 +199,7 @@ final class SimProcess: Cable {
             world.committed = revision
             if let mark = marks[Pair(visit: visit, tag: tag)] { world.effect(mark) }
         }
+        if case .published(let sequence) = answer { world.published(sequence) }
         receive(.answer(visit, tag, answer))
     }
 
@@ -212,6 +213,7 @@ final class SimProcess: Cable {
 
     func reply(call: UInt64, _ result: Result<[UInt8], KernelError>) {}
     func accepted(call: UInt64) {}
+    func channel(call: UInt64, _ answer: ChannelAnswer) {}
 
     private func receive(_ message: Message) {
         inbox.append((max(inbox.last?.at ?? 0, world.arrival()), message))
@@ -281,6 +283,7 @@ final class SimProcess: Cable {
             return offer(visit, asked.task, tag, regions, change)
         case .output(let bytes): value = .success(Value(encoded: bytes))
         case .failure(let error): value = .failure(Failure(code: error.code.rawValue))
+        case .published(let sequence): value = .success(.int(Int64(sequence)))
         case .committed(_, let values?):
             value = .success(asked.commit?.change(values).1 ?? .null)
         case .committed(_, nil): value = .success(asked.result)
@@ -341,7 +344,13 @@ final class SimProcess: Cable {
     private func reply(_ visit: Running, _ verb: EncodedVerb) {
         let number = visit.order.number
         visits[number] = nil
-        send("reply of \(visit.order.symbol)") { $0.returned($1, visit: number, verb) }
+        send("reply of \(visit.order.symbol)") { hub, peer in
+            // Outputs are lent, as those of a real cable are.
+            guard case .next(let bytes) = verb else {
+                return hub.returned(peer, visit: number, verb)
+            }
+            bytes.withUnsafeBytes { hub.returned(peer, visit: number, output: $0) }
+        }
     }
 
     /// Local answers are ready at once; the others go through the hub.
@@ -366,6 +375,7 @@ final class SimProcess: Cable {
                 guard let slot = hub.symbol(symbol) else { return }
                 hub.ask(peer, visit: order.number, tag: tag, .dispatch(slot, payload.encoded))
             }
+        case .publish(let mark): return publish(visit, task, mark)
         case .run(let stages, let closures, let payload):
             visit.lastTag += 1
             let tag = visit.lastTag
@@ -403,6 +413,15 @@ final class SimProcess: Cable {
             value = .null
         }
         visit.ready.append((task, .success(value)))
+    }
+
+    private func publish(_ visit: Running, _ task: SimTask, _ mark: Mark) {
+        visit.lastTag += 1
+        let (number, tag) = (visit.order.number, visit.lastTag)
+        visit.asked[tag] = Asked(task: task)
+        send("publish \(mark.name)") {
+            $0.askPublish($1, visit: number, tag: tag, channel: World.news, mark.event.encoded)
+        }
     }
 
     private func read(_ visit: Running, _ region: String) -> Value {

@@ -21,7 +21,7 @@ import Testing
     static let fixed: [[String]] = [
         ["linear"], ["create"], ["update"], ["imperative"], ["outer"], ["race", "create"],
         ["failing", "update"], ["fork"], ["forkfail"], ["deep"], ["loop"], ["nested"], ["late"],
-        ["own"], ["send"],
+        ["own"], ["announce"], ["tell", "announce"], ["send"],
     ]
 
     @Test(arguments: fixed)

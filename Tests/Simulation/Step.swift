@@ -37,6 +37,8 @@ enum Question {
     /// The closure gives the new values and its result.
     case commit([String], ([Value]) -> ([Value], Value), Mark)
     case read(String)
+    /// An event, whose publishing is an effect.
+    case publish(Mark)
     case now
     case random
     /// What no record can see.

@@ -8,8 +8,7 @@ import Values
 /// All that is left to chance comes from the seed: the world picks one enabled step after another
 /// and checks after each.
 ///
-/// It is the twin of the model in which the rules of the hub were found; what that model knows and
-/// this kernel does not do yet (channels) is not here.
+/// It is the twin of the model in which the rules of the hub were found.
 final class World {
     /// Something that was sent to the hub.
     struct Command {
@@ -95,6 +94,9 @@ final class World {
     var laneOrder: [String: UInt64] = [:]
     var remembered: [WeakFlow] = []
     var committed: UInt64 = 0
+    /// What was published, and the places of what each follower has handled; see SimChannels.
+    var events: [Value] = []
+    var heard: [String: [Int]] = [:]
     var broken: String?
 
     init(
@@ -149,12 +151,14 @@ final class World {
                 DeviceDeclaration(
                     name: kind.rawValue, pure: kind == .compute,
                     provides: kind.bindings.map(\.name), calls: nil, reads: [],
-                    writes: isCircuit ? ["library", "loading", "number"] : [],
+                    writes: isCircuit ? ["library", "loading", "number", "heard"] : [],
+                    publishes: isCircuit ? [Self.news] : [],
                     instances: seats.count { $0.kind == kind }))
         }
         hub.declare(region: "library", initial: .array([]))
         hub.declare(region: "loading", initial: .null)
         hub.declare(region: "number", initial: .int(0))
+        try declareChannel()
         hub.turn(now: clock, wall: 1)
         client.follow(["library", "number"])
     }

@@ -20,6 +20,7 @@ extension World {
         let key = Mark.Key(who: mark.who, name: mark.name)
         if made[key] != nil { breach("doubled: \(mark)") }
         made[key] = mark.value
+        handled(mark)
         let mayBeLate = commands.contains {
             $0.owner == mark.who && ($0.program.hasOwnKey || $0.program.later.contains(mark.name))
         }
@@ -72,7 +73,7 @@ extension World {
         var size = hub.liveFlows
         for flow in hub.flows {
             size += (flow.record?.entries.count ?? 0) + (flow.record?.reads.count ?? 0)
-            if flow.running, hub.seen > flow.deadline + 16 * World.second {
+            if flow.running, flow.standsSince == nil, hub.seen > flow.deadline + 16 * World.second {
                 breach("beyond its deadline: \(flow.symbol.name)")
             }
         }
@@ -172,6 +173,7 @@ extension World {
             if case .failure(let error) = outcome { judge(command, error) }
         }
         checkLate()
+        checkChannel()
         if hub.liveFlows != 0 || hub.first != nil || hub.newest != nil {
             breach("\(hub.liveFlows) flows are left in the hub")
         }

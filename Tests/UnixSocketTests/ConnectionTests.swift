@@ -41,6 +41,42 @@ struct ConnectionTests {
         line.close()
     }
 
+    @Test @LoopActor func `what is gathered in a turn is asked for once and leaves at its end`()
+        async throws
+    {
+        let line = try Line()
+        var asked = 0
+        line.near.onFlush = {
+            asked += 1
+            line.near.gathered = 0
+            line.near.send([1, UInt8(asked)])
+        }
+        for _ in 0..<10 { #expect(line.near.fillLater()) }
+        line.near.gathered = 2
+        #expect(asked == 0 && line.near.pendingBytes == 2)
+        try await line.farEnd.gate.until { line.farEnd.frames == [[1]] }
+        #expect(line.near.pendingBytes == 0)
+        #expect(line.near.fillLater())
+        try await line.farEnd.gate.until { line.farEnd.frames == [[1], [2]] }
+        line.close()
+        #expect(!line.near.fillLater(), "nothing is asked for any more")
+    }
+
+    @Test @LoopActor func `nothing is asked for while the peer does not read`() async throws {
+        let line = try Line(raw: true)
+        var asked = 0
+        line.near.onFlush = { asked += 1 }
+        line.far.readingPaused = true
+        line.near.send([UInt8](repeating: 5, count: 4 << 20))
+        try await loop().nextTurn()
+        try await loop().nextTurn()
+        let before = asked
+        #expect(!line.near.fillLater())
+        try await loop().nextTurn()
+        #expect(asked == before)
+        line.close()
+    }
+
     @Test @LoopActor func `a peer that does not read gets the rest when it does`() async throws {
         let line = try Line(raw: true)
         let gate = Gate()

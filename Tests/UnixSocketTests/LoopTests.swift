@@ -154,25 +154,47 @@ struct LoopTests {
         #expect(LoopActor.executor.isIsolatingCurrentContext() == true)
     }
 
-    @Test @LoopActor func `idle is asked when no task is left and again as long as it makes work`()
-        async throws
-    {
-        let gate = Gate()
-        var steps: [String] = []
-        var left = 2
-        loop().idle = {
-            guard left > 0 else { return false }
-            left -= 1
-            steps.append("idle")
-            loop().spawn {
-                steps.append("task")
-                if left == 0 { gate.changed() }
+    /// One at a time, for the loop has one `idle`.
+    @Suite(.serialized) struct Idle {
+        @Test @LoopActor
+        func `idle is asked when no task is left and again as long as it makes work`()
+            async throws
+        {
+            let gate = Gate()
+            var steps: [String] = []
+            var left = 2
+            loop().idle = {
+                guard left > 0 else { return false }
+                left -= 1
+                steps.append("idle")
+                loop().spawn {
+                    steps.append("task")
+                    if left == 0 { gate.changed() }
+                }
+                return true
             }
-            return true
+            defer { loop().idle = nil }
+            try await gate.until { steps.count == 4 }
+            #expect(steps == ["idle", "task", "idle", "task"])
         }
-        defer { loop().idle = nil }
-        try await gate.until { steps.count == 4 }
-        #expect(steps == ["idle", "task", "idle", "task"])
+
+        @Test @LoopActor func `a turn that ends with work left is followed by the next at once`()
+            async throws
+        {
+            defer { loop().idle = nil }
+            let gate = Gate()
+            let pieces = 4 * SocketLimits.jobRounds
+            var done = 0
+            let first = loop().turns
+            loop().idle = {
+                guard done < pieces else { return false }
+                done += 1
+                if done == pieces { gate.changed() }
+                return true
+            }
+            try await gate.until { done == pieces }
+            #expect(loop().turns - first >= 3, "descriptors have had their turns meanwhile")
+        }
     }
 
     @Test @LoopActor func `the loop says when it waits and when it wakes`() async throws {

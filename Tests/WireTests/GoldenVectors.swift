@@ -14,7 +14,7 @@ struct GoldenVector: Sendable, CustomTestStringConvertible {
     var testDescription: String { name }
 
     /// How many vectors stand in `messages.json`: a folder that is not found must not pass.
-    static let expected = 71
+    static let expected = 87
 
     static let messages: [GoldenVector] = read("messages.json")
 
@@ -95,6 +95,12 @@ extension CBORWriter {
             askRun(visit: visit, tag: tag, route, [UInt8](payload))
         case .askDispatch(let visit, let tag, let symbol, let payload):
             askDispatch(visit: visit, tag: tag, symbol: symbol, [UInt8](payload))
+        case .askPublish(let visit, let tag, let channel, let payload):
+            askPublish(visit: visit, tag: tag, channel: channel, [UInt8](payload))
+        case .publish(let id, let channel, let key, let payload):
+            publish(id: id, channel: channel, key: key, [UInt8](payload))
+        case .read(let id, let channel, let epoch, let after):
+            read(id: id, channel: channel, epoch: epoch, after: after)
         case .note(let visit, let region, let number, let revision):
             note(visit: visit, region: region, number: number, revision: revision)
         case .parked(let visit): parked(visit: visit)
@@ -114,6 +120,16 @@ extension CBORWriter {
         case .answer(let visit, let tag, let reply): answer(visit, tag, reply)
         case .reply(let id, .output(let bytes)): output(reply: id, [UInt8](bytes))
         case .reply(let id, .failure(let error)): failure(reply: id, error)
+        case .reply(let id, .published(let sequence)): published(reply: id, sequence)
+        case .reply(let id, .gap(let from, let to)): gap(reply: id, from: from, to: to)
+        case .reply(let id, .events(let after, let events)):
+            self.events(reply: id, after: after, count: events.count) { writer in
+                for event in events {
+                    writer.event(
+                        sequence: event.sequence, at: event.at, flow: event.flow,
+                        symbol: event.symbol, event.payload)
+                }
+            }
         case .reply: Issue.record("no writer makes such a reply")
         case .accepted(let id): accepted(id: id)
         case .snapshot(let part): snapshot(part)
@@ -140,6 +156,8 @@ extension CBORWriter {
         case .committed(let revision, let values):
             committed(answer: visit, tag, revision: revision, values: values)
         case .conflict: conflict(answer: visit, tag)
+        case .published(let sequence): published(answer: visit, tag, sequence)
+        case .events, .gap: Issue.record("no writer makes such an answer")
         }
     }
 

@@ -107,6 +107,22 @@ import Values
         }
     }
 
+    @Test(arguments: plain.filter { $0.count < 40 })
+    func `no byte in any place is read otherwise`(_ body: [UInt8]) {
+        var differing: [String] = []
+        for place in body.indices {
+            for byte in UInt8.min...UInt8.max {
+                var other = body
+                other[place] = byte
+                other.withUnsafeBytes { raw in
+                    guard let said = Self.short(raw), said != Self.long(raw) else { return }
+                    differing.append("\(byte) at \(place): \(said)")
+                }
+            }
+        }
+        #expect(differing.isEmpty)
+    }
+
     @Test(arguments: 0..<40) func `no bytes whatever are read otherwise`(_ seed: Int) {
         var random = SeededGenerator(seed: UInt64(seed))
         var differing = 0

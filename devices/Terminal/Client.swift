@@ -127,6 +127,7 @@ final class Client {
                 connected = kernel
                 try await follow(kernel)
                 self.kernel = kernel
+                kernel.onPresent = { [unowned self] in apply(.present) }
                 apply(.connection(.connected))
                 let error = await ended(kernel)
                 self.kernel = nil
@@ -194,7 +195,11 @@ final class Client {
                 guard let kernel else {
                     throw KernelError(.kernelLost, "the kernel is away", retry: true)
                 }
-                try await Commands.perform(intent, creates, kernel)
+                if let event = try await Commands.travel(intent, kernel) {
+                    apply(event)
+                } else {
+                    try await Commands.perform(intent, creates, kernel)
+                }
                 finish(id, nil)
             } catch {
                 finish(id, KernelError(error))

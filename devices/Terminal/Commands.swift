@@ -36,7 +36,27 @@ enum Commands {
         case .dismissError: _ = try await kernel.call("Kernel.Errors.dismiss", .null)
         case .restart(let device):
             _ = try await kernel.call("Kernel.Device.restart", .map(["device": .text(device)]))
-        case .quit, .redraw, .suspend: break
+        case .travel, .present, .quit, .redraw, .suspend: break
+        }
+    }
+
+    /// Goes to the past and back.
+    /// - Returns: where the client is then; nil when the intent asks for something else.
+    static func travel(_ intent: Intent, _ kernel: Kernel) async throws -> Event? {
+        switch intent {
+        case .travel(let steps):
+            let place = try await kernel.preview(steps: steps)
+            return .travelled(
+                Travel.Moment(
+                    revision: place.revision.counter,
+                    at: place.change.map {
+                        Date(timeIntervalSince1970: Double($0.at) / 1_000)
+                    }, symbol: place.change?.symbol, device: place.change?.device,
+                    isOldest: place.isOldest, isLatest: place.isLatest))
+        case .present:
+            try await kernel.leavePreview()
+            return .present
+        default: return nil
         }
     }
 
