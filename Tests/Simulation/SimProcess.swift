@@ -59,6 +59,9 @@ final class SimProcess: Cable {
     private(set) var peer: Peer!
     let names: [String]
     let isCell: Bool
+    /// What it runs: another number is another build.
+    let program: UInt64
+    var isReady = false
     var isAlive = true
     /// By a signal; it may be continued.
     var isStopped = false
@@ -98,6 +101,7 @@ final class SimProcess: Cable {
         self.world = world
         isCell = start.isCell
         seat = start.seat
+        program = world.builds[start.seat.kind, default: 0]
         number = start.incarnation
         let bindings = start.seat.kind.bindings
         names = Hub.places(of: bindings)
@@ -106,12 +110,15 @@ final class SimProcess: Cable {
         let slot = world.hub.devices[start.seat.kind.rawValue]
         peer = Peer(
             cable: self, device: slot, incarnation: number, isCell: isCell, name: seat.name,
-            seat: seat.number, program: world.builds[seat.kind, default: 0])
+            seat: seat.number, program: program)
         try world.hub.announce(peer, bindings)
         for region in world.hub.grantedRegions(slot) { try world.hub.follow(peer, region: region) }
     }
 
     // MARK: - What the world sees
+
+    /// It can be given visits.
+    var canServe: Bool { isAlive && !isCell && !isDraining && doom == nil && !peer.away && isReady }
 
     /// It can do something, and be heard.
     var isFree: Bool { isAlive && !isStopped && !isSpinning && !isCut }

@@ -158,8 +158,22 @@ extension World: HubObserver {
         errands.append(.emptied(device: device, incarnation: incarnation))
     }
 
-    /// A visit that may end its process is given to no process that serves others.
+    /// A flow meets one build of a device, as long as the process lives that it has met.
     func delivered(_ order: borrowing VisitOrder, to process: SimProcess) {
+        let number = order.flow
+        if !process.isCell, let flow = hub.flows.first(where: { $0.number == number }) {
+            if let met = met[flow.root]?[process.kind], met.program != process.program,
+                met.canServe
+            {
+                breach("\(flow.symbol.name) left \(met.seat.name) for another build")
+            }
+            met[flow.root, default: [:]][process.kind] = process
+        }
+        checkCharges(order, process)
+    }
+
+    /// A visit that may end its process is given to no process that serves others.
+    private func checkCharges(_ order: borrowing VisitOrder, _ process: SimProcess) {
         guard !process.isCell, order.asker == nil, policy.hasCharges(process.seat.name) else {
             return
         }
@@ -240,6 +254,7 @@ extension World: HubObserver {
             tell(
                 .ready(
                     device: device, incarnation: start.incarnation, until: hub.longestDeadline))
+            process.isReady = true
             hub.ready(process.peer)
         } catch {
             breach("\(device) was refused: \(error)")

@@ -70,6 +70,8 @@ final class World {
     var born = 0
     /// The program of each device on the disk.
     var builds: [Kind: UInt64] = [:]
+    /// Whom the flows of a root have met last.
+    var met: [UInt64: [Kind: SimProcess]] = [:]
     private var queue: [Command] = []
     var commands: [Command] = []
     private var faults: [Fault] = []
