@@ -99,6 +99,7 @@ enum Pipes {
         .seal()
 
     nonisolated private static func patient(_ path: String) async throws -> String {
+        close(open(path + ".begun", O_WRONLY | O_CREAT, 0o600))
         do {
             try await Program.pause(milliseconds: 60_000)
             return "never"

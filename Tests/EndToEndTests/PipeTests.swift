@@ -67,7 +67,9 @@ extension EndToEnd {
                 let flow = String(revision.prefix { $0 != "-" }) + "-1"
                 #expect(try instance.run("cancel", flow).err.contains("no flow \(flow) runs"))
                 let call = try instance.start(["call", "Zoo.patient", Value.text(mark).json()])
-                try Wait.until("the flow runs") { try instance.run("cancel", flow).succeeded }
+                // A visit that is cancelled before it begins is never told.
+                try Wait.until("the handler runs") { access(mark + ".begun", F_OK) == 0 }
+                #expect(try instance.run("cancel", flow).succeeded)
                 let outcome = try call.finish()
                 #expect(outcome.err.contains("cancelled"), "\(outcome)")
                 #expect(access(mark, F_OK) == 0)
