@@ -98,7 +98,16 @@ extension EndToEnd {
                 }
                 try terminal.press("T")
                 try terminal.wait(for: "the past") { $0.contains("◷ revision") }
-                try terminal.press("Left")
+                // How many changes back it is depends on how often the list was read since.
+                for _ in 0..<30 {
+                    let screen = try terminal.look()
+                    if !screen.contains("Show 3") { break }
+                    let before = screen.line(with: "◷ revision").map(String.init)
+                    try terminal.press("Left")
+                    try terminal.wait(for: "the step") {
+                        $0.line(with: "◷ revision").map(String.init) != before
+                    }
+                }
                 try terminal.wait(for: "two slideshows") {
                     !$0.contains("Show 3") && $0.contains("Show 2")
                         && $0.contains("Circuit.Slideshow.create (circuit)")
