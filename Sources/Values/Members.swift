@@ -113,10 +113,14 @@ extension Value.Members {
 }
 
 extension Value.Members: RandomAccessCollection {
+    /// A key and its value.
     public typealias Element = (key: String, value: Value)
 
+    /// The place of the first member, 0.
     public var startIndex: Int { 0 }
+    /// The place behind the last member.
     public var endIndex: Int { root.count }
+    /// How many members there are.
     public var count: Int { root.count }
 
     /// The member at a place in the order.
@@ -124,6 +128,7 @@ extension Value.Members: RandomAccessCollection {
     /// - Complexity: logarithmic.
     public subscript(position: Int) -> Element { root.member(at: position) }
 
+    /// Goes through the members in the order of their keys.
     public func makeIterator() -> MemberIterator { MemberIterator(root) }
 }
 
@@ -140,6 +145,7 @@ extension Value.Members: Hashable {
         return true
     }
 
+    /// Equal maps feed equal bytes.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(count)
         for (key, value) in self {

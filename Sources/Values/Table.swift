@@ -197,6 +197,7 @@ extension Table: Hashable {
     /// - Complexity: see ``changes(since:)``.
     public static func == (left: Table, right: Table) -> Bool { left.members == right.members }
 
+    /// Equal tables feed equal bytes.
     public func hash(into hasher: inout Hasher) { hasher.combine(members) }
 }
 

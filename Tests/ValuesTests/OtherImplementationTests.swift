@@ -5,7 +5,7 @@ import Values
 
 /// The JSON of values and patches, given to an implementation of RFC 6902 that knows nothing of
 /// this one: the Python package `jsonpatch` (`python3-jsonpatch` of Debian, which `Scripts/setup`
-/// installs; 1.32 and 1.33 were tried).
+/// installs; 1.33 was tried).
 struct OtherImplementationTests {
     /// A Python that has the package: the one in the path, or that of the system.
     static let python = ["python3", "/usr/bin/python3"].first {
