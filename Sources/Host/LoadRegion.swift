@@ -56,6 +56,7 @@ final class LoadRegion {
             "visits": .int(Int64(hub.load.visits)),
             "visitsPerSecond": rate,
             "flows": .int(Int64(hub.liveFlows)),
+            "flowBytes": .int(Int64(hub.flowBytes)),
             "replays": .int(Int64(hub.load.replays)),
             "waiting": .int(Int64(hub.waitingVisits)),
             "staleReplies": .int(Int64(hub.staleReplies)),

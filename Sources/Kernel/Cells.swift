@@ -45,13 +45,24 @@ extension Hub {
         wantCells(device)
     }
 
-    /// Asks for a cell for each visit that waits for one, as far as the limit goes.
+    /// Asks for a cell for each visit that waits for one, as far as the limits go.
+    ///
+    /// A visit that only waits for an answer of the kernel does not keep another one from a cell:
+    /// what it waits for may be away for long, and its process does nothing meanwhile.
     func wantCells(_ device: DeviceSlot) {
-        while device.cellsComing < device.apart.count,
-            device.cellsComing + device.cellsBusy < limits.cells
-        {
+        while device.cellsComing < device.apart.count {
+            let all = device.cellsComing + device.cellsBusy
+            guard all < limits.cells || all < limits.allCells && all - idle(device) < limits.cells
+            else { return }
             device.cellsComing += 1
             observer?.cellWanted(device: device.name)
+        }
+    }
+
+    /// Cells in which nothing runs: all that they hold waits for the kernel.
+    private func idle(_ device: DeviceSlot) -> Int {
+        device.cells.count { cell in
+            cell.visits.count > 0 && !cell.away && cell.visits.newestFirst.allSatisfy(patient)
         }
     }
 
@@ -60,6 +71,7 @@ extension Hub {
         device.cellsBusy += 1
         peer.isBusy = true
         peer.wasReady = true
+        device.cells.append(peer)
         while let flow = device.apart.first, peer.visits.count == 0 {
             leaveQueue(flow)
             guard let symbol = stageSymbol(flow) else { continue }
@@ -90,6 +102,7 @@ extension Hub {
     /// Its process is dead.
     func cellGone(_ cell: Peer, _ device: DeviceSlot) {
         device.cellsBusy = max(0, device.cellsBusy - 1)
+        device.cells.removeAll { $0 === cell }
         wantCells(device)
     }
 

@@ -192,8 +192,7 @@ extension Hub {
         let sequence = append(
             to: slot, payload, flow: flow.number, symbol: flow.visit?.symbol.name, key: nil)
         flow.dirty = true
-        entry.answer = .published(sequence)
-        answer(flow, entry)
+        answer(flow, entry, .published(sequence))
         wake(slot)
     }
 

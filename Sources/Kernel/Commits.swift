@@ -55,7 +55,8 @@ extension Hub {
             let entry = History.Entry(
                 from: slot.counter, to: counter, patch: plan.patch, undo: plan.undo, wall: wall,
                 author: author)
-            slot.change(to: plan.next, size: plan.size, entry, limits: limits)
+            slot.change(
+                to: plan.next, size: plan.size, slack: plan.slack, entry, limits: limits)
         }
         tell(changes, at: counter)
         return .made(revision: counter, before: before)
@@ -65,6 +66,7 @@ extension Hub {
         let slot: RegionSlot
         let next: Value
         let size: Int
+        let slack: Int
         let patch: Patch
         let undo: Patch
     }
@@ -101,10 +103,16 @@ extension Hub {
             return .failure(
                 KernelError(.malformed, "the patch of \(slot.name) does not apply: \(error)"))
         }
-        // What a patch adds is counted, what it takes away is not: most commits then cost nothing
-        // here, and none is refused for it.
-        var size = slot.size + patch.addedSize
-        if size > limits.regionBytes || patch.copies { size = next.encodedSize }
+        // What a patch adds and takes away is counted, and the heads around it are not looked at.
+        // What that makes too much is counted anew once it says something, and before anything is
+        // refused for it: most commits cost no more than they change.
+        let added = patch.addedSize
+        var size = slot.size + added.values + added.heads - undo.addedSize.values
+        var slack = slot.slack + added.heads
+        if size > limits.regionBytes || patch.copies || slack > 4_096 + size / 8 {
+            size = next.encodedSize
+            slack = 0
+        }
         guard size <= limits.regionBytes else {
             return .failure(
                 KernelError(
@@ -112,18 +120,21 @@ extension Hub {
                     "the commit would make \(slot.name) \(size) bytes large; the limit of a region "
                         + "is \(limits.regionBytes)", outcome: .none))
         }
-        return .success(Plan(slot: slot, next: next, size: size, patch: patch, undo: undo))
+        return .success(
+            Plan(slot: slot, next: next, size: size, slack: slack, patch: patch, undo: undo))
     }
 }
 
 extension Patch {
-    /// At least the bytes that the value grows by; `copies` aside.
-    fileprivate var addedSize: Int {
-        operations.reduce(0) { sum, operation in
+    /// The bytes of the values that it puts into another, and at least those of what surrounds
+    /// them there; `copies` aside.
+    fileprivate var addedSize: (values: Int, heads: Int) {
+        operations.reduce((0, 0)) { sum, operation in
             switch operation {
-            case .add(let path, let value), .replace(let path, let value):
-                sum + 18 + (path.tokens.last?.utf8.count ?? 0) + value.encodedSize
-            case .move(_, let path): sum + 18 + (path.tokens.last?.utf8.count ?? 0)
+            case .add(let path, let value):
+                (sum.0 + value.encodedSize, sum.1 + 18 + (path.tokens.last?.utf8.count ?? 0))
+            case .replace(_, let value): (sum.0 + value.encodedSize, sum.1)
+            case .move(_, let path): (sum.0, sum.1 + 18 + (path.tokens.last?.utf8.count ?? 0))
             case .remove, .copy, .test: sum
             }
         }

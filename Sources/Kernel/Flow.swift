@@ -44,10 +44,24 @@ final class Flow {
     var route: Route?
     /// The shape of what it must give; empty while nobody knows, or for whom it does not matter.
     var gives = ""
+    /// What entered the route; empty when no stage that comes is given it.
     var request: [UInt8]
     /// Bytes that count for who sent the request, whatever it becomes.
     let size: Int
     var value: [UInt8]
+    /// The value is still the request.
+    var carriesRequest = true
+    /// The request is that of who has asked for this flow, who keeps it and is charged for it.
+    var borrows: Bool
+    /// What it asks for may use the room that is spared, for it is asked by a `finally` or an
+    /// event.
+    let isBelowSpared: Bool
+    /// Bytes in the account of the hub, together and by what they are for.
+    var held = 0
+    var valueBytes = 0
+    var requestBytes = 0
+    var resultBytes = 0
+    var pendingBytes = 0
     /// Seen time.
     var deadline: UInt64
     /// The deadline without what its `finally` may take.
@@ -102,10 +116,24 @@ final class Flow {
         request = value
         size = value.count
         self.value = value
+        switch origin {
+        case .operation(let parent, _), .branch(let parent, _):
+            borrows = true
+            isBelowSpared = parent.isSpared
+        case .event:
+            borrows = false
+            isBelowSpared = true
+        case .call, .command:
+            borrows = false
+            isBelowSpared = false
+        }
         self.deadline = deadline
         limit = deadline
         self.bound = bound
     }
+
+    /// It may use the room that is spared.
+    var isSpared: Bool { last || isBelowSpared }
 
     /// Forgets what belongs to one stage. The step counts on and never repeats.
     func forgetStage() {
@@ -152,11 +180,27 @@ final class Record {
     /// What the present visit has asked anew and what was kept before, against the limits.
     var operations = 0
     var bytes = 0
+    /// Bytes of what is kept, in the account of the hub, those of the values of regions apart.
+    var held = 0
+    /// Those of them that are only held until a repeat has become the present.
+    var pending = 0
+    /// The values of regions that a repeat is given again.
+    var pins: [Pin] = []
+    /// The reads by region and number.
+    var readNames: Set<ReadName> = []
+    /// At least the bytes of the reads as they are sent.
+    var readBytes = 0
     /// Answers given, to keep their order.
     var told = 0
 
-    /// Bytes of the values that a repeat is given again.
-    var weightOfReads: Int { reads.reduce(0) { $0 + $1.value.weight() } }
+    /// Whether what was read can be sent again in so many bytes.
+    func fits(_ bytes: Int) -> Bool {
+        guard readBytes > bytes else { return true }
+        // The sum may be somewhat too large: only then is it worth to count.
+        var sum = 0
+        for read in reads where sum <= bytes { sum += read.ownBytes + read.value.encodedSize }
+        return sum <= bytes
+    }
 
     /// Another visit begins: nothing has been asked in it, and what was only held is forgotten.
     func rewind() {
@@ -164,6 +208,12 @@ final class Record {
         operations = entries.count
         bytes = entries.reduce(0) { $0 + $1.size }
     }
+}
+
+/// What a read is compared by.
+struct ReadName: Hashable {
+    let region: String
+    let number: UInt32
 }
 
 /// What an operation is compared by.
@@ -197,6 +247,8 @@ final class Entry {
     var tag: UInt64?
     /// Times that a commit was offered.
     var offers = 0
+    /// It stands in the record.
+    var isRecorded = false
 
     init(name: EntryName, number: Int, effect: Bool, size: Int, tag: UInt64) {
         self.name = name

@@ -29,8 +29,9 @@ extension Hub {
             deadline: min(own, bound), bound: bound)
         switch origin {
         case .operation(let parent, _), .branch(let parent, _): flow.root = parent.root
-        case .call, .command, .event: break
+        case .call, .command, .event: flow.valueBytes = payload.count
         }
+        hold(flow, Flow.ownBytes + flow.valueBytes + (path?.utf8.count ?? 0))
         if let newest {
             newest.next = flow
             flow.previous = newest
@@ -112,7 +113,10 @@ extension Hub {
         while flow.position < route.stages.count {
             switch route.stages[flow.position] {
             case .withRequest:
-                flow.value = join([flow.request, flow.value])
+                guard canCarry(flow, flow.request.count + flow.value.count + Flow.joinBytes) else {
+                    return overload(flow)
+                }
+                carry(flow, join([flow.request, flow.value]))
                 flow.position += 1
                 flow.forgetStage()
             case .pipe(let symbol), .tap(let symbol):
@@ -130,6 +134,9 @@ extension Hub {
     /// Each branch is a flow; the last one that ends moves the flow on.
     private func fork(_ flow: Flow, _ branches: [Route]) {
         guard !branches.isEmpty else { return settle(flow, .next(join([]))) }
+        guard hasRoom(branches.count * Flow.ownBytes, isSpared: flow.isSpared) else {
+            return overload(flow)
+        }
         flow.results = Array(repeating: nil, count: branches.count)
         let children = branches.indices.map { index in
             start(
@@ -150,9 +157,20 @@ extension Hub {
             case .failure(let error): finish(flow, .failure(error))
             case .success(let bytes):
                 flow.results[index] = bytes
+                guard hasRoom(bytes.count, isSpared: flow.isSpared) else {
+                    flow.results[index] = nil
+                    overload(flow)
+                    break
+                }
+                flow.resultBytes += bytes.count
+                hold(flow, bytes.count)
                 if flow.children.isEmpty {
-                    flow.reply = .next(join(flow.results.compactMap { $0 }))
+                    let all = join(flow.results.compactMap { $0 })
                     flow.results = []
+                    hold(flow, -flow.resultBytes)
+                    flow.resultBytes = 0
+                    flow.reply = .next(all)
+                    wait(flow, with: all.count)
                 }
             }
         }
@@ -181,8 +199,14 @@ extension Hub {
     func settle(_ flow: Flow, _ verb: EncodedVerb) {
         switch verb {
         case .next(let value):
-            if case .tap = flow.route?.stages[flow.position] {} else { flow.value = value }
+            if case .tap = flow.route?.stages[flow.position] {
+            } else if canCarry(flow, value.count) {
+                carry(flow, value)
+            } else {
+                return overload(flow)
+            }
             flow.position += 1
+            forgetRecord(flow)
             flow.forgetStage()
             advance(flow)
         case .abort(let value, let shape):
@@ -233,9 +257,9 @@ extension Hub {
         flow.last = false
         flow.results = []
         flow.position = 0
-        flow.request = value
-        flow.value = value
+        restart(flow, with: value)
         flow.entered = target
+        forgetRecord(flow)
         flow.route = nil
         flow.forgetStage()
         flow.deadline = flow.limit
@@ -250,11 +274,11 @@ extension Hub {
         guard !flow.ended else { return }
         guard flow.ending == nil else {
             // A flow that was to go on along another route ends where it is.
-            if case .divert = flow.ending { flow.ending = ending }
+            if case .divert = flow.ending { flow.ending = waiting(flow, for: ending) }
             return
         }
-        flow.ending = ending
         flow.reply = nil
+        flow.ending = waiting(flow, for: ending)
         leaveQueue(flow)
         if let visit = flow.visit {
             visit.peer.cable.cancel(visit: visit.number)
@@ -286,10 +310,12 @@ extension Hub {
         guard flow.ending != nil else {
             guard let verb = flow.reply else { return }
             flow.reply = nil
+            if flow.pendingBytes > 0 { wait(flow, with: 0) }
             return settle(flow, verb)
         }
         guard let last = flow.route?.last, !flow.last, flow.running else { return end(flow) }
         flow.last = true
+        forgetRecord(flow)
         flow.forgetStage()
         flow.deadline = max(flow.deadline, seen + limits.finallyDeadline)
         due = min(due, flow.deadline)
@@ -303,6 +329,7 @@ extension Hub {
         flow.ended = true
         if tracing { keep(flow, result(flow, ending)) }
         unlink(flow)
+        release(flow)
         if elders > 0 { leaveElders(flow) }
         switch flow.origin {
         case .call(let peer, let id):
@@ -316,10 +343,9 @@ extension Hub {
             parent.dirty = parent.dirty || flow.dirty
             if parent.ending == nil && parent.reply == nil {
                 switch result(flow, ending) {
-                case .success(let bytes): entry.answer = .output(bytes)
-                case .failure(let error): entry.answer = .failure(error)
+                case .success(let bytes): answer(parent, entry, .output(bytes))
+                case .failure(let error): answer(parent, entry, .failure(error))
                 }
-                answer(parent, entry)
             } else {
                 close(parent)
             }

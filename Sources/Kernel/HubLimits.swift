@@ -4,8 +4,10 @@ package struct HubLimits: Sendable {
     package var waitingRequests = 1_024
     /// Bytes of payload that wait for one device that is away.
     package var waitingBytes = 64 << 20
-    /// Cells of one device at a time.
+    /// Cells of one device at a time whose visits run.
     package var cells = 4
+    /// Cells of one device at a time, those whose visits wait for an answer of the kernel included.
+    package var allCells = 16
     /// Calls that one connection may have open.
     package var openCalls = 1_024
     /// Bytes of payload that one connection may have open.
@@ -18,6 +20,11 @@ package struct HubLimits: Sendable {
     package var recordEntries = 1_024
     /// Bytes that one stage may have recorded.
     package var recordBytes = 16 << 20
+    /// Bytes that the kernel holds because of all flows together.
+    package var flowBytes = 256 << 20
+    /// What it may hold beyond that for who must not be refused: a `finally` or an event, and what
+    /// these ask for.
+    package var sparedBytes = 64 << 20
     /// Times that a commit is offered again after a conflict.
     package var commitAttempts = 256
     /// The time of a `finally`.

@@ -21,8 +21,12 @@ final class RegionSlot {
     private(set) var history = History()
     /// What is followed of it: the whole, then parts.
     var feeds: [Feed] = []
-    /// At least the bytes that the value takes; counted anew before anything is refused for it.
+    /// At least the bytes that the value takes, and not many more.
     private(set) var size: Int
+    /// How many more they may be.
+    private(set) var slack = 0
+    /// The values that records keep, by revision.
+    var pins: [UInt64: Pin] = [:]
 
     init(name: String, id: Int, initial: Value, owned: Bool) {
         self.name = name
@@ -34,17 +38,22 @@ final class RegionSlot {
 
     /// - Parameters:
     ///   - size: at least the bytes that `next` takes.
+    ///   - slack: how many fewer they may be.
     ///   - entry: what leads from the present value to `next` and back.
-    func change(to next: Value, size: Int, _ entry: History.Entry, limits: HubLimits) {
+    func change(
+        to next: Value, size: Int, slack: Int = 0, _ entry: History.Entry, limits: HubLimits
+    ) {
         history.append(entry, before: value, limits)
         value = next
         self.size = size
+        self.slack = slack
         counter = entry.to
     }
 
     /// The value that the region had at a revision; nil when that is too long ago.
     func value(at revision: UInt64) -> Value? {
-        revision >= counter ? value : history.value(at: revision, from: value)
+        if revision >= counter { return value }
+        return pins[revision]?.value ?? history.value(at: revision, from: value)
     }
 
     /// The oldest revision at which its value is known.

@@ -70,6 +70,10 @@ package final class DeviceSlot {
     var apart: [Flow] = []
     var cellsComing = 0
     var cellsBusy = 0
+    /// Those that are there.
+    var cells: [Peer] = []
+    /// What waits is being given away; who begins to wait meanwhile is seen to by the same loop.
+    var isDelivering = false
     /// Why no process will come by itself: `failed`, `stopped` or `done`.
     package internal(set) var refused: String?
     /// The same of each seat; the device is refused when all of them are.
@@ -145,6 +149,8 @@ final class Route {
     let gives: String
     /// Whether the output of its only stage is its own.
     let isOnePipe: Bool
+    /// The place of the last stage that is given the request; -1 if there is none.
+    let lastJoin: Int
 
     init(_ stages: [Stage], last: SymbolSlot?, gives: String = "") {
         if stages.count == 1, last == nil, case .pipe = stages[0] {
@@ -152,6 +158,8 @@ final class Route {
         } else {
             isOnePipe = false
         }
+        lastJoin =
+            stages.lastIndex { if case .withRequest = $0 { true } else { false } } ?? -1
         self.gives = gives
         self.stages = stages
         self.last = last

@@ -15,6 +15,7 @@ extension Hub {
             return
         }
         if flow.ending != nil && !flow.last { return }
+        defer { if peer.isCell, let device = peer.device { wantCells(device) } }
         let record = flow.record ?? Record()
         flow.record = record
         let name = name(of: operation)
@@ -25,7 +26,7 @@ extension Hub {
         }
         let asked = record.entries.count { $0.name == name && $0.tag != nil }
         let held = visit.held.count {
-            $0.0.name == name && $0.0.answer == nil && !$0.0.isIn(record)
+            $0.0.name == name && $0.0.answer == nil && !$0.0.isRecorded
         }
         let n = asked + held
         if visit.replay,
@@ -35,22 +36,32 @@ extension Hub {
         {
             return repeated(flow, entry, tag, operation)
         }
-        let size = size(of: operation)
+        let size = operation.size
         guard record.operations < limits.recordEntries,
             record.bytes + size <= limits.recordBytes
         else {
             return peer.cable.answer(visit: number, tag: tag, .failure(recordFull(visit)))
         }
+        guard hasRoom(size + Flow.ownBytes, isSpared: flow.isSpared) else { return overload(flow) }
         record.operations += 1
         record.bytes += size
         let entry = Entry(
             name: name, number: n, effect: isEffect(operation), size: size, tag: tag)
-        if visit.replay {
-            flow.visit?.held.append((entry, operation))
-            return
-        }
-        record.entries.append(entry)
+        if visit.replay { return hold(back: entry, operation, flow, record) }
+        hold(flow, record, size)
+        record.add(entry)
         perform(flow, entry, operation)
+    }
+
+    /// What is not in the record waits until the repeat has become the present.
+    private func hold(
+        back entry: Entry, _ operation: Operation, _ flow: Flow, _ record: Record
+    ) {
+        let bytes = (entry.isRecorded ? 0 : entry.size) + operation.patchBytes
+        guard hasRoom(bytes, isSpared: flow.isSpared) else { return overload(flow) }
+        record.pending += bytes
+        hold(flow, record, bytes)
+        flow.visit?.held.append((entry, operation))
     }
 
     /// The device could not say what it asks for: nobody provides the symbol, or may call it.
@@ -70,7 +81,7 @@ extension Hub {
         if entry.answer != nil {
             flow.visit?.due.append(entry)
         } else if case .commit = operation {
-            flow.visit?.held.append((entry, operation))
+            if let record = flow.record { hold(back: entry, operation, flow, record) }
         } else {
             resumeClosures(of: entry)
         }
@@ -101,15 +112,6 @@ extension Hub {
         }
     }
 
-    private func size(of operation: Operation) -> Int {
-        switch operation {
-        case .call(_, let payload, _), .dispatch(_, let payload), .publish(_, let payload):
-            64 + payload.count
-        case .run(let route, let payload): 64 + payload.count + route.signature.utf8.count
-        case .commit, .refused: 64
-        }
-    }
-
     private func recordFull(_ visit: Visit) -> KernelError {
         KernelError(
             .recordFull,
@@ -130,12 +132,21 @@ extension Hub {
         guard record.reads.count < limits.recordEntries else {
             return finish(flow, .failure(recordFull(visit)))
         }
-        guard !record.reads.contains(where: { $0.region == region && $0.number == n }),
+        guard !record.readNames.contains(ReadName(region: region, number: n)),
             revision <= (slot.owned ? slot.counter : counter),
             let value = slot.value(at: revision)
         else { return }
-        record.reads.append(
-            RecordedRead(region: region, number: n, revision: revision, value: value))
+        let read = RecordedRead(region: region, number: n, revision: revision, value: value)
+        // Between two changes of the region its value is that of the former.
+        let place = min(revision, slot.counter)
+        let bytes = slot.bytes(of: value, at: place)
+        let new = slot.pins[place] == nil ? bytes : 0
+        guard hasRoom(read.ownBytes + new, isSpared: flow.isSpared) else { return overload(flow) }
+        hold(flow, record, read.ownBytes)
+        record.readNames.insert(ReadName(region: region, number: n))
+        record.reads.append(read)
+        record.readBytes += read.ownBytes + bytes
+        pin(value, bytes, of: slot, at: place, record)
     }
 
     // MARK: - Repeats
@@ -161,8 +172,16 @@ extension Hub {
         for entry in due { tell(flow, entry, recorded: true) }
         let held = visit.held
         flow.visit?.held = []
-        for (entry, operation) in held where flow.visit?.number == number {
-            if let record = flow.record, !entry.isIn(record) { record.entries.append(entry) }
+        if let record = flow.record {
+            hold(flow, record, -record.pending)
+            record.pending = 0
+        }
+        for (entry, operation) in held
+        where flow.visit?.number == number && (flow.ending == nil || flow.last) {
+            if let record = flow.record, !entry.isRecorded {
+                hold(flow, record, entry.size)
+                record.add(entry)
+            }
             perform(flow, entry, operation)
         }
     }
@@ -172,11 +191,7 @@ extension Hub {
         guard let record = flow.record, let visit = flow.visit else { return false }
         if record.entries.contains(where: \.effect) {
             if flow.last {
-                remove(visit.number, from: visit.peer)
-                if tracing { keep(forgotten: visit, of: flow) }
-                flow.visit = nil
-                visit.peer.cable.cancel(visit: visit.number)
-                lose(finallyOf: flow, "its repeat asked for other things than before")
+                abandon(visit, ofFinally: flow, "its repeat asked for other things than before")
             } else {
                 finish(flow, .failure(Hub.diverged(visit.symbol)))
             }
@@ -184,10 +199,20 @@ extension Hub {
         }
         let gone = record.entries.filter { $0.tag == nil }
         record.entries.removeAll { $0.tag == nil }
+        drop(gone, of: flow, record)
         for entry in gone {
             if let child = entry.child { cancel(child, "the repeat did not ask for it") }
         }
         return false
+    }
+
+    /// The visit of a `finally` is no longer waited for.
+    func abandon(_ visit: Visit, ofFinally flow: Flow, _ why: String) {
+        remove(visit.number, from: visit.peer)
+        if tracing { keep(forgotten: visit, of: flow) }
+        leaveVisit(flow)
+        visit.peer.cable.cancel(visit: visit.number)
+        lose(finallyOf: flow, why)
     }
 
     // MARK: - Doing what was asked
@@ -203,9 +228,7 @@ extension Hub {
             perform(flow, entry, dispatch: symbol, payload)
         case .publish(let slot, let payload):
             perform(flow, entry, publish: payload, to: slot)
-        case .refused(_, let error):
-            entry.answer = .failure(error)
-            answer(flow, entry)
+        case .refused(_, let error): answer(flow, entry, .failure(error))
         }
     }
 
@@ -215,10 +238,9 @@ extension Hub {
     ) {
         if let builtin = symbol.builtin {
             switch builtin(payload) {
-            case .success(let bytes): entry.answer = .output(bytes)
-            case .failure(let error): entry.answer = .failure(error)
+            case .success(let bytes): return answer(flow, entry, .output(bytes))
+            case .failure(let error): return answer(flow, entry, .failure(error))
             }
-            return answer(flow, entry)
         }
         let asked = deadline == 0 ? UInt64.max : seen + UInt64(deadline) * 1_000_000
         let path = "\(key(of: flow))/\(symbol.name):\(Digest.text(payload)):\(entry.number)"
@@ -238,30 +260,46 @@ extension Hub {
         guard entry.answer == nil, let visit = flow.visit, let tag = entry.tag else { return }
         let author = History.Author(
             flow: flow.number, symbol: visit.symbol.name, device: visit.peer.name)
+        // Their sizes are known before the commit, and would have to be counted after it.
+        let sizes = sizes(of: offers)
+        guard hasRoom(sizes.new, isSpared: flow.isSpared) else { return overload(flow) }
         switch commit(offers, by: visit.peer, author) {
         case .conflict:
             entry.offers += 1
             guard entry.offers < limits.commitAttempts else {
-                entry.answer = .failure(
-                    KernelError(
-                        .conflict, "the commit met newer values \(entry.offers) times", retry: true)
-                )
-                return answer(flow, entry)
+                let error = KernelError(
+                    .conflict, "the commit met newer values \(entry.offers) times", retry: true)
+                return answer(flow, entry, .failure(error))
             }
             visit.peer.cable.answer(visit: visit.number, tag: tag, .conflict)
-        case .refused(let error):
-            entry.answer = .failure(error)
-            answer(flow, entry)
+        case .refused(let error): answer(flow, entry, .failure(error))
         case .made(let revision, let before):
             flow.dirty = true
-            entry.answer = .committed(revision: revision, values: before)
-            answer(flow, entry)
+            for (index, offer) in offers.enumerated() {
+                guard let slot = regions[offer.region], let record = flow.record else { continue }
+                pin(before[index], sizes.all[index], of: slot, at: offer.base, record)
+            }
+            answer(flow, entry, .committed(revision: revision, values: before))
         }
+    }
+
+    /// Bytes of the values that the record of a commit is to keep: each, and the sum of those
+    /// that nobody keeps yet.
+    private func sizes(of offers: [Operation.Offer]) -> (all: [Int], new: Int) {
+        var new = 0
+        let all = offers.map { offer in
+            guard let slot = regions[offer.region], slot.counter == offer.base else { return 0 }
+            let bytes = slot.bytes(of: slot.value, at: offer.base)
+            if slot.pins[offer.base] == nil { new += bytes }
+            return bytes
+        }
+        return (all, new)
     }
 
     /// An operation is done: tell the visit that asked, if it still runs; a repeat hears it in
     /// time.
-    func answer(_ flow: Flow, _ entry: Entry) {
+    func answer(_ flow: Flow, _ entry: Entry, _ answer: Answer) {
+        guard keep(answer, of: entry, flow) else { return }
         guard flow.visit != nil, entry.tag != nil else { return }
         flow.visit?.since = seen
         if flow.visit?.replay == true {
@@ -286,8 +324,9 @@ extension Hub {
     }
 }
 
-extension Entry {
-    func isIn(_ record: Record) -> Bool {
-        record.entries.contains { $0 === self }
+extension Record {
+    func add(_ entry: Entry) {
+        entry.isRecorded = true
+        entries.append(entry)
     }
 }

@@ -24,6 +24,9 @@ extension Hub {
         else {
             return peer.cable.reply(call: id, .failure(Hub.overloaded(peer)))
         }
+        guard hasRoom(payload.count + Flow.ownBytes, isSpared: false) else {
+            return peer.cable.reply(call: id, .failure(full(symbol.name)))
+        }
         peer.open += 1
         peer.openBytes += payload.count
         let bound = deadline == 0 ? UInt64.max : seen + UInt64(deadline) * 1_000_000
@@ -50,7 +53,7 @@ extension Hub {
 
     /// Puts a command into its lane; `beginIfFirst` follows.
     func accept(
-        _ symbol: SymbolSlot, _ payload: [UInt8], path: String?
+        _ symbol: SymbolSlot, _ payload: [UInt8], path: String?, isSpared: Bool = false
     ) -> Result<Flow, KernelError> {
         guard symbol.builtin == nil else {
             return .failure(
@@ -68,6 +71,9 @@ extension Hub {
                     .overloaded,
                     "\(lane.queue.count) commands of \(lane.bytes) bytes wait already: try "
                         + "again later", outcome: .none, retry: true))
+        }
+        guard hasRoom(payload.count + Flow.ownBytes, isSpared: isSpared) else {
+            return .failure(full(symbol.name))
         }
         let flow = start(.command, symbol, payload, path: path, bound: .max)
         flow.lane = lane

@@ -13,8 +13,7 @@ extension Hub {
         do {
             try check(descriptor, name, device)
         } catch {
-            entry.answer = .failure(error)
-            return answer(flow, entry)
+            return answer(flow, entry, .failure(error))
         }
         let owner = closure(name, 0, of: visit.symbol, SymbolSlot.Home(flow: flow, entry: entry))
         var count = 0
@@ -92,14 +91,11 @@ extension Hub {
             flow.path?.hasPrefix(Hub.ownRoot) == true
             ? "\(key(of: flow))/dispatch:\(symbol.name):\(Digest.text(payload)):\(entry.number)"
             : nil
-        switch accept(symbol, payload, path: path) {
-        case .failure(let error):
-            entry.answer = .failure(error)
-            answer(flow, entry)
+        switch accept(symbol, payload, path: path, isSpared: flow.isSpared) {
+        case .failure(let error): answer(flow, entry, .failure(error))
         case .success(let command):
             flow.dirty = true
-            entry.answer = .output([])
-            answer(flow, entry)
+            answer(flow, entry, .output([]))
             beginIfFirst(command)
         }
     }

@@ -47,7 +47,7 @@ extension Hub {
         remove(visit.number, from: visit.peer)
         touch(flow, visit)
         if tracing { keep(forgotten: visit, of: flow) }
-        flow.visit = nil
+        leaveVisit(flow)
         if flow.last { lose(finallyOf: flow, "it took all of its time") } else { close(flow) }
     }
 

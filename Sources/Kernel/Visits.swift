@@ -43,6 +43,9 @@ extension Hub {
 
     /// Gives what waits to the processes that serve.
     func deliver(_ device: DeviceSlot) {
+        guard !device.isDelivering else { return }
+        device.isDelivering = true
+        defer { device.isDelivering = false }
         while let index = device.firstDeliverable {
             let flow = device.waiting[index]
             guard let peer = home(of: flow, device) else { return }
@@ -90,11 +93,12 @@ extension Hub {
                 .unbound, "\(symbol.name): \(peer.name) now announces another pipe")
             return flow.last ? lose(finallyOf: flow, error.message) : finish(flow, .failure(error))
         }
-        let size = flow.value.count + (flow.record?.weightOfReads ?? 0)
-        guard size + (flow.path?.utf8.count ?? 0) <= limits.visitBytes else {
+        let size = flow.value.count + (flow.path?.utf8.count ?? 0)
+        guard flow.record?.fits(limits.visitBytes - size) ?? (size <= limits.visitBytes) else {
             let error = KernelError(
                 .tooLarge,
-                "\(symbol.name) would be sent \(size) bytes; the limit is \(limits.visitBytes)")
+                "\(symbol.name) would be sent \(size + (flow.record?.readBytes ?? 0)) bytes; the "
+                    + "limit is \(limits.visitBytes)")
             return flow.last ? lose(finallyOf: flow, error.message) : finish(flow, .failure(error))
         }
         peer.deliveries += 1
@@ -135,7 +139,7 @@ extension Hub {
         }
         touch(flow, visit)
         if tracing { keep(flow, visit, verb) }
-        flow.visit = nil
+        leaveVisit(flow)
         if flow.last {
             guard case .fail(let error) = verb else { return end(flow) }
             if visit.cancelled != nil { return lose(finallyOf: flow, "it took all of its time") }
@@ -144,6 +148,10 @@ extension Hub {
         }
         if flow.ending == nil {
             flow.reply = verb
+            if !flow.children.isEmpty {
+                guard hasRoom(verb.held, isSpared: flow.isSpared) else { return overload(flow) }
+                wait(flow, with: verb.held)
+            }
             cancelChildren(flow, "its stage answered without waiting for it")
         }
         close(flow)
@@ -161,6 +169,7 @@ extension Hub {
         remove(number, from: peer)
         flow.visit = nil
         flow.ended = true
+        flowBytes -= flow.held
         unlink(flow)
         caller.peer.open -= 1
         caller.peer.openBytes -= flow.size
@@ -224,7 +233,7 @@ extension Hub {
             guard let visit = flow.visit else { continue }
             remove(visit.number, from: peer)
             if tracing { keep(flow, visit, nil) }
-            flow.visit = nil
+            leaveVisit(flow)
             let started = visit.number <= begun
             if started { touch(flow, visit) }
             if flow.ending != nil && (!flow.last || seen >= flow.deadline) {
@@ -303,7 +312,7 @@ extension Hub {
     }
 
     /// A visit that waits for the kernel uses up none of its own time; a cancelled one does.
-    private func patient(_ flow: Flow) -> Bool {
+    func patient(_ flow: Flow) -> Bool {
         guard flow.ending == nil, let record = flow.record else { return false }
         return record.entries.contains { $0.tag != nil && $0.child != nil }
     }

@@ -15,7 +15,7 @@ extension EndToEnd {
                 #expect(
                     members == [
                         "at", "visits", "visitsPerSecond", "flows", "replays", "waiting",
-                        "staleReplies", "residentBytes", "cells", "channels", "held",
+                        "staleReplies", "residentBytes", "flowBytes", "cells", "channels", "held",
                     ])
                 #expect(watch.value?["visitsPerSecond"]?.isNull == true, "no second has passed")
                 #expect(member("residentBytes") > 1 << 20)

@@ -78,6 +78,13 @@ extension World {
             }
         }
         if size > 40 * (commands.count + 1) { breach("memory of the hub: \(size)") }
+        let counted = hub.countedFlowBytes
+        if hub.flowBytes != counted {
+            breach("the account of flow bytes says \(hub.flowBytes), there are \(counted)")
+        }
+        if hub.flowBytes > hub.limits.flowBytes + hub.limits.sparedBytes {
+            breach("\(hub.flowBytes) bytes of flows")
+        }
     }
 
     /// `finallyLost` may stand in `Kernel.Errors` only if the device was away for all its time.
@@ -130,7 +137,7 @@ extension World {
         let code = error.code.rawValue
         let reasons = [
             "cancelled": cancelled.contains(command.who), "deadline": excuses.delays,
-            "attempt": excuses.spins,
+            "attempt": excuses.spins, "overloaded": isTight,
             "unavailable": isCrowded || excuses.refusals,
             "poisoned": excuses.strikes + program.traps >= PolicyNumbers.strikes,
         ]
@@ -181,6 +188,9 @@ extension World {
             breach("\(device.name) still holds \(device.waitingBytes) waiting bytes")
         }
         checkProcesses()
+        if hub.flowBytes != 0 || hub.regions.values.contains(where: { !$0.pins.isEmpty }) {
+            breach("the account of flow bytes is left at \(hub.flowBytes)")
+        }
         for lane in hub.lanes.values where !lane.queue.isEmpty || lane.bytes != 0 {
             breach("the lane \(lane.name) still holds \(lane.bytes) bytes")
         }
@@ -202,7 +212,7 @@ extension World {
 
     /// The commands that were sent by what succeeded have been done.
     private func checkLate() {
-        guard !excuses.delays, !excuses.refusals, !isCrowded else { return }
+        guard !excuses.delays, !excuses.refusals, !isCrowded, !isTight else { return }
         for command in commands {
             guard case .success = outcomes[command.who] else { continue }
             for name in command.program.later

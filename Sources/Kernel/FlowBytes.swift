@@ -1,0 +1,367 @@
+internal import Control
+internal import Values
+
+/// The bytes that the kernel holds because flows live, each counted once, and their bound.
+///
+/// A flow holds what it carries from stage to stage: its value, its request where a later stage is
+/// to be given it, what branches have given, and the answer with which it waits for what it has
+/// started. Its record holds what the stage has asked and was told. Whoever changes one of these
+/// says so here, at once; whatever is left goes with the stage or with the flow. A value that
+/// belongs to who has asked, to a fork or to an operation, is counted there.
+///
+/// Who would go beyond the bound is refused, or ends. A `finally` and what it asks for have room of
+/// their own, or a kernel that is full could not become empty; so has an event, which nobody could
+/// send again.
+extension Hub {
+    /// The account changes together with what the flow holds.
+    @inline(__always)
+    func hold(_ flow: Flow, _ bytes: Int) {
+        flow.held += bytes
+        flowBytes += bytes
+    }
+
+    /// Whether so many bytes more may be held.
+    @inline(__always)
+    func hasRoom(_ bytes: Int, isSpared: Bool) -> Bool {
+        flowBytes + bytes <= limits.flowBytes + (isSpared ? limits.sparedBytes : 0)
+    }
+
+    func full(_ name: String) -> KernelError {
+        KernelError(
+            .overloaded,
+            "\(name): the flows of this kernel hold \(flowBytes) bytes, and \(limits.flowBytes) "
+                + "are its limit; try again later", outcome: .none, retry: true)
+    }
+
+    /// What the flow is to hold does not fit: it ends.
+    func overload(_ flow: Flow) {
+        let error = full(flow.symbol.name)
+        guard flow.last else { return finish(flow, .failure(error)) }
+        if let visit = flow.visit { return abandon(visit, ofFinally: flow, error.message) }
+        leaveQueue(flow)
+        lose(finallyOf: flow, error.message)
+    }
+
+    // MARK: - The value
+
+    /// The value that the flow carries from now on. The request stays if a later stage joins it.
+    func carry(_ flow: Flow, _ value: [UInt8]) {
+        let before = flow.valueBytes + flow.requestBytes
+        let keeps = (flow.route?.lastJoin ?? -1) > flow.position
+        if !keeps {
+            flow.request = []
+            flow.requestBytes = 0
+        } else if flow.carriesRequest {
+            flow.requestBytes = flow.valueBytes
+        }
+        flow.carriesRequest = false
+        flow.valueBytes = value.count
+        flow.value = value
+        hold(flow, flow.valueBytes + flow.requestBytes - before)
+    }
+
+    /// Whether the flow may carry a value of so many bytes to its next stage. One that is at its
+    /// end gives it away at once.
+    func canCarry(_ flow: Flow, _ bytes: Int) -> Bool {
+        guard let route = flow.route else { return true }
+        guard flow.position + 1 < route.stages.count || route.last != nil else { return true }
+        let stays = flow.carriesRequest && route.lastJoin > flow.position
+        return hasRoom(bytes - (stays ? 0 : flow.valueBytes), isSpared: flow.isSpared)
+    }
+
+    /// The flow begins anew with another request.
+    func restart(_ flow: Flow, with request: [UInt8]) {
+        hold(
+            flow,
+            request.count - flow.valueBytes - flow.requestBytes - flow.resultBytes
+                - flow.pendingBytes)
+        flow.valueBytes = request.count
+        flow.requestBytes = 0
+        flow.resultBytes = 0
+        flow.pendingBytes = 0
+        flow.carriesRequest = true
+        flow.borrows = false
+        flow.request = request
+        flow.value = request
+    }
+
+    /// The flow waits with an answer or with its end.
+    func wait(_ flow: Flow, with bytes: Int) {
+        hold(flow, bytes - flow.pendingBytes)
+        flow.pendingBytes = bytes
+    }
+
+    /// The end that a flow waits for, if it cannot end at once. Where there is no room for what it
+    /// would give, it fails.
+    func waiting(_ flow: Flow, for ending: Flow.Ending) -> Flow.Ending {
+        guard flow.visit != nil || !flow.children.isEmpty || flow.route?.last != nil else {
+            if flow.pendingBytes > 0 { wait(flow, with: 0) }
+            return ending
+        }
+        var ending = ending
+        if case .failure(var error) = ending, error.message.utf8.count > Flow.messageBytes {
+            error.message = String(error.message.prefix(Flow.messageBytes / 4))
+            ending = .failure(error)
+        }
+        var bytes = flow.bytes(of: ending)
+        if bytes > flow.pendingBytes, bytes > Flow.messageBytes,
+            !hasRoom(bytes - flow.pendingBytes, isSpared: true)
+        {
+            ending = .failure(full(flow.symbol.name))
+            bytes = flow.bytes(of: ending)
+        }
+        wait(flow, with: bytes)
+        return ending
+    }
+
+    /// Who has lent this flow its value gives it up.
+    func own(_ flow: Flow) {
+        guard flow.borrows else { return }
+        flow.borrows = false
+        if flow.carriesRequest {
+            flow.valueBytes = flow.value.count
+            hold(flow, flow.valueBytes)
+        } else {
+            flow.requestBytes = flow.request.count
+            hold(flow, flow.requestBytes)
+        }
+    }
+
+    // MARK: - The record
+
+    /// The flow's record holds so many bytes more.
+    func hold(_ flow: Flow, _ record: Record, _ bytes: Int) {
+        record.held += bytes
+        hold(flow, bytes)
+    }
+
+    /// Keeps the answer of an operation, if there is room for it: else the flow ends.
+    ///
+    /// - Returns: whether it is kept.
+    func keep(_ answer: Answer, of entry: Entry, _ flow: Flow) -> Bool {
+        entry.answer = answer
+        guard entry.isRecorded, let record = flow.record else { return true }
+        let bytes = answer.held
+        guard bytes == 0 || hasRoom(bytes, isSpared: flow.isSpared) else {
+            entry.answer = nil
+            overload(flow)
+            return false
+        }
+        hold(flow, record, bytes)
+        return true
+    }
+
+    /// Entries that a repeat has not asked for leave the record.
+    func drop(_ gone: [Entry], of flow: Flow, _ record: Record) {
+        for entry in gone {
+            entry.isRecorded = false
+            hold(flow, record, -entry.size - (entry.answer?.held ?? 0))
+            if let child = entry.child { own(child) }
+        }
+    }
+
+    /// The visit is over, and what it asked for and was not done is forgotten.
+    func leaveVisit(_ flow: Flow) {
+        flow.visit = nil
+        guard let record = flow.record, record.pending > 0 else { return }
+        hold(flow, record, -record.pending)
+        record.pending = 0
+    }
+
+    /// The stage is over, and nothing of it is played again.
+    func forgetRecord(_ flow: Flow) {
+        for child in flow.children { own(child) }
+        guard let record = flow.record else { return }
+        flow.record = nil
+        hold(flow, -record.held)
+        for pin in record.pins { release(pin) }
+    }
+
+    /// The flow has ended.
+    func release(_ flow: Flow) {
+        if flow.record != nil || !flow.children.isEmpty { forgetRecord(flow) }
+        flowBytes -= flow.held
+        flow.held = 0
+    }
+
+    // MARK: - Values of regions
+
+    /// Keeps the value of a region for a record. What several keep of one revision is one value.
+    func pin(
+        _ value: Value, _ bytes: Int, of slot: RegionSlot, at revision: UInt64, _ record: Record
+    ) {
+        let pin = slot.pins[revision] ?? Pin(slot, revision, value, bytes: bytes)
+        guard !record.pins.contains(where: { $0 === pin }) else { return }
+        if pin.holders == 0 {
+            slot.pins[revision] = pin
+            flowBytes += pin.bytes
+        }
+        pin.holders += 1
+        record.pins.append(pin)
+    }
+
+    private func release(_ pin: Pin) {
+        pin.holders -= 1
+        guard pin.holders == 0 else { return }
+        pin.slot.pins[pin.revision] = nil
+        flowBytes -= pin.bytes
+    }
+
+    // MARK: - The account, checked
+
+    /// What `flowBytes` must be, counted from what there is.
+    var countedFlowBytes: Int {
+        var pins: [ObjectIdentifier: Int] = [:]
+        var sum = 0
+        for flow in flows {
+            sum += Flow.ownBytes + (flow.path?.utf8.count ?? 0) + flow.countedValues
+            guard let record = flow.record else { continue }
+            sum += record.entries.reduce(0) { $0 + $1.size + ($1.answer?.held ?? 0) }
+            sum += record.reads.reduce(0) { $0 + $1.ownBytes }
+            for (entry, operation) in flow.visit?.held ?? [] {
+                sum += (entry.isRecorded ? 0 : entry.size) + operation.patchBytes
+            }
+            for pin in record.pins { pins[ObjectIdentifier(pin)] = pin.bytes }
+        }
+        return pins.values.reduce(sum, +)
+    }
+}
+
+extension Flow {
+    /// About what it takes besides the bytes that it carries.
+    static let ownBytes = 512
+    /// At least what the coding adds to two values that it joins.
+    static let joinBytes = 16
+    /// The longest message of an error with which it waits for what it has started.
+    static let messageBytes = 4_096
+
+    fileprivate func bytes(of ending: Ending) -> Int {
+        switch ending {
+        case .success(let bytes): bytes.isSame(as: value) ? 0 : bytes.count
+        case .divert(_, let bytes): bytes.count
+        case .failure(let error): error.message.utf8.count
+        }
+    }
+
+    /// The value that it was given, if that belongs to the flow that asked.
+    private var lent: [UInt8]? {
+        guard borrows else { return nil }
+        switch origin {
+        case .branch(let parent, _): return parent.value
+        case .operation(_, let entry): return entry.payload
+        case .call, .command, .event: return nil
+        }
+    }
+
+    fileprivate var countedValues: Int {
+        var known: [[UInt8]] = lent.map { [$0] } ?? []
+        var all = [value, request] + results.compactMap { $0 }
+        switch reply {
+        case .next(let bytes), .abort(let bytes, _), .divert(_, let bytes, _): all.append(bytes)
+        case .fail(let error): all.append(Array(error.message.utf8))
+        case nil: break
+        }
+        switch ending {
+        case .success(let bytes), .divert(_, let bytes): all.append(bytes)
+        case .failure(let error): all.append(Array(error.message.utf8))
+        case nil: break
+        }
+        var sum = 0
+        for bytes in all where !known.contains(where: { $0.isSame(as: bytes) }) {
+            sum += bytes.count
+            known.append(bytes)
+        }
+        return sum
+    }
+}
+
+extension [UInt8] {
+    /// The same memory, not only the same bytes.
+    fileprivate func isSame(as other: [UInt8]) -> Bool {
+        withUnsafeBufferPointer { own in
+            other.withUnsafeBufferPointer { own.baseAddress == $0.baseAddress }
+        }
+    }
+}
+
+/// The value of a region that records of live stages keep, whatever becomes of the region.
+final class Pin {
+    unowned let slot: RegionSlot
+    let revision: UInt64
+    let value: Value
+    let bytes: Int
+    /// Records that keep it.
+    var holders = 0
+
+    init(_ slot: RegionSlot, _ revision: UInt64, _ value: Value, bytes: Int) {
+        self.slot = slot
+        self.revision = revision
+        self.value = value
+        self.bytes = bytes
+    }
+}
+
+extension RegionSlot {
+    /// Bytes of a value that it has, or had at a revision.
+    func bytes(of value: Value, at revision: UInt64) -> Int {
+        pins[revision]?.bytes
+            ?? (revision == counter && !owned ? size : value.encodedSize)
+    }
+}
+
+extension EncodedVerb {
+    /// Bytes that it carries.
+    var held: Int {
+        switch self {
+        case .next(let bytes), .abort(let bytes, _), .divert(_, let bytes, _): bytes.count
+        case .fail(let error): error.message.utf8.count
+        }
+    }
+}
+
+extension Answer {
+    /// Bytes that a record keeps with it; values of regions are pinned.
+    var held: Int {
+        switch self {
+        case .output(let bytes): bytes.count
+        case .failure(let error): error.message.utf8.count
+        case .committed, .published, .conflict: 0
+        }
+    }
+}
+
+extension RecordedRead {
+    /// Bytes of it, without the value.
+    var ownBytes: Int { 64 + region.utf8.count }
+}
+
+extension Entry {
+    /// What it was asked with.
+    fileprivate var payload: [UInt8]? {
+        switch name {
+        case .call(_, let payload), .run(_, let payload), .dispatch(_, let payload),
+            .publish(_, let payload):
+            payload
+        case .commit, .refused: nil
+        }
+    }
+}
+
+extension Operation {
+    /// What it is counted with in the record, and in its limits.
+    var size: Int {
+        switch self {
+        case .call(_, let payload, _), .dispatch(_, let payload), .publish(_, let payload):
+            64 + payload.count
+        case .run(let route, let payload): 64 + payload.count + route.signature.utf8.count
+        case .commit(let offers): offers.reduce(64) { $0 + $1.region.utf8.count }
+        case .refused(let name, _): 64 + name.utf8.count
+        }
+    }
+
+    /// Bytes of the changes that it would make, while it is held.
+    var patchBytes: Int {
+        guard case .commit(let offers) = self else { return 0 }
+        return offers.reduce(0) { $0 + ($1.patch?.weight ?? 0) }
+    }
+}
