@@ -57,6 +57,7 @@ extension Hub {
                 author: author)
             slot.change(
                 to: plan.next, size: plan.size, slack: plan.slack, entry, limits: limits)
+            keep(entry, forReadsOf: slot)
         }
         tell(changes, at: counter)
         return .made(revision: counter, before: before)

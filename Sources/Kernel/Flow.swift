@@ -154,6 +154,8 @@ final class Visit {
     var since: UInt64
     /// Seen time of the delivery.
     let begun: UInt64
+    /// Visits that had been delivered by then, this one included.
+    let count: Int
     /// What it asks is compared with the record.
     var replay: Bool
     /// The flow no longer wants its answer; seen time of the cancel.
@@ -163,7 +165,10 @@ final class Visit {
     /// Recorded operations that were asked again and whose answers wait for `parked`.
     var due: [Entry] = []
 
-    init(number: UInt64, peer: Peer, symbol: SymbolSlot, since: UInt64, replay: Bool) {
+    init(
+        number: UInt64, count: Int, peer: Peer, symbol: SymbolSlot, since: UInt64, replay: Bool
+    ) {
+        self.count = count
         self.number = number
         self.peer = peer
         self.symbol = symbol

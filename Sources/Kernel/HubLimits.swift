@@ -45,6 +45,10 @@ package struct HubLimits: Sendable {
     package var pastRevisions = 1_024
     /// Bytes of them: changes, what leads back, and keyframes.
     package var pastBytes = 16 << 20
+    /// Changes of one region that are kept for visits that run and may have read what was before.
+    package var lateRevisions = 16_384
+    /// Bytes of them.
+    package var lateBytes = 32 << 20
     /// Revisions from one keyframe of a region to the next: a whole value of it.
     package var keyframeDistance = 64
     /// Bytes of a larger value, of which no keyframes are kept.

@@ -25,6 +25,8 @@ final class RegionSlot {
     private(set) var size: Int
     /// How many more they may be.
     private(set) var slack = 0
+    /// What visits that run may have read.
+    var lateReads = LateReads()
     /// The values that records keep, by revision.
     var pins: [UInt64: Pin] = [:]
 
@@ -54,6 +56,7 @@ final class RegionSlot {
     func value(at revision: UInt64) -> Value? {
         if revision >= counter { return value }
         return pins[revision]?.value ?? history.value(at: revision, from: value)
+            ?? lateReads.value(at: revision, from: value)
     }
 
     /// The oldest revision at which its value is known.
@@ -88,6 +91,7 @@ extension Hub {
             undo: Patch.difference(from: value, to: slot.value), wall: wall, author: nil)
         let before = slot.value
         slot.change(to: value, size: 0, entry, limits: limits)
+        keep(entry, forReadsOf: slot)
         tell([Change(slot: slot, before: before, patch: patch)], at: entry.to)
     }
 

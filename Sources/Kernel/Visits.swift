@@ -110,7 +110,8 @@ extension Hub {
         flow.record?.rewind()
         let number = peer.deliveries
         flow.visit = Visit(
-            number: number, peer: peer, symbol: symbol, since: seen, replay: replay)
+            number: number, count: load.visits, peer: peer, symbol: symbol, since: seen,
+            replay: replay)
         peer.visits.insert(flow, number)
         peer.cable.visit(
             VisitOrder(

@@ -175,3 +175,76 @@ import Testing
         _ = try house.circuit(stages: stages, isCell: true)
     }
 }
+
+/// Cells whose visits wait for somebody who is away.
+@Suite struct WaitingCellTests {
+    private final class Supervisor: HubObserver {
+        var wanted = 0
+        func returned(device: String, incarnation: Int, symbol: String, digest: UInt64) {}
+        func fate(device: String, symbol: String, digest: UInt64) -> Hub.Fate { .free }
+        func cellWanted(device: String) { wanted += 1 }
+        func elderEmptied(device: String, incarnation: Int) {}
+        func cellEmptied(device: String, incarnation: Int) {}
+    }
+
+    @Test func `a cell that waits for another device keeps no suspect from one`() throws {
+        var limits = HubLimits()
+        limits.cells = 2
+        limits.allCells = 5
+        let house = try TestHouse(limits)
+        let supervisor = Supervisor()
+        house.hub.observer = supervisor
+        let old = try house.circuit()
+        let calls = (0..<7).map { house.client.call("Circuit.work", "\($0)") }
+        old.die(begun: 7, .cell)
+        _ = try house.circuit()
+        #expect(supervisor.wanted == 2)
+        var waiting: [(TestProcess, TestCable.Visit)] = []
+        for wanted in [2, 3, 4, 5, 5] {
+            let cell = try house.circuit(isCell: true)
+            let visit = try cell.take("Circuit.work")
+            #expect(supervisor.wanted == min(wanted, 5))
+            // The store is away.
+            try cell.call(visit, 1, "Store.set", visit.text)
+            waiting.append((cell, visit))
+            #expect(supervisor.wanted == min(waiting.count + 2, 5), "\(waiting.count) wait")
+        }
+        let store = try house.store()
+        for (cell, visit) in waiting {
+            store.answer(try store.take("Store.set"), "kept")
+            cell.answer(visit, "done")
+            cell.die()
+        }
+        #expect(supervisor.wanted == 7)
+        for _ in 0..<2 {
+            let cell = try house.circuit(isCell: true)
+            cell.answer(try cell.take("Circuit.work"), "done")
+            cell.die()
+        }
+        #expect(calls.allSatisfy { $0.end == "done" })
+        #expect(house.hub.flowBytes == 0)
+    }
+
+    @Test func `a cell whose visit runs again counts again`() throws {
+        var limits = HubLimits()
+        limits.cells = 1
+        let house = try TestHouse(limits)
+        let supervisor = Supervisor()
+        house.hub.observer = supervisor
+        let old = try house.circuit()
+        for number in 0..<3 { house.client.call("Circuit.work", "\(number)") }
+        old.die(begun: 3, .cell)
+        _ = try house.circuit()
+        let store = try house.store()
+        let cell = try house.circuit(isCell: true)
+        let visit = try cell.take("Circuit.work")
+        #expect(supervisor.wanted == 1)
+        try cell.call(visit, 1, "Store.set", "1")
+        #expect(supervisor.wanted == 2)
+        store.answer(try store.take("Store.set"), "kept")
+        _ = try house.circuit(isCell: true).take("Circuit.work")
+        #expect(supervisor.wanted == 2, "both run")
+        try cell.call(visit, 2, "Store.set", "2")
+        #expect(supervisor.wanted == 2, "one runs")
+    }
+}
