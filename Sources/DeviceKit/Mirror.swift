@@ -138,7 +138,9 @@ final class Mirror {
     private func apply(_ changes: [(place: String, state: State, update: RegionUpdate)]) {
         guard var batch else {
             for change in changes { regions[change.place] = change.state }
-            return tell(changes.map { ($0.place, $0.update) })
+            // A device's mirror is read by its visits and seldom observed.
+            if !observers.isEmpty { tell(changes.map { ($0.place, $0.update) }) }
+            return
         }
         for change in changes {
             batch.regions[change.place] = change.state

@@ -1,4 +1,5 @@
 internal import Control
+internal import UnixSocket
 internal import Values
 internal import Wire
 
@@ -55,11 +56,13 @@ struct VisitBuffer: BufferHandle {
         }
     }
 
-    /// Runs a change on the newest values and offers it, until no other commit came first.
+    /// Runs a change on the newest values and offers it, until no other commit came first. All of
+    /// it belongs to the loop: the way there is taken once a commit, not once a step.
     ///
     /// - Parameters:
     ///   - written: the regions that are changed, whose values come first.
     ///   - read: those on which the change rests, too.
+    @LoopActor
     private func commit<T: Sendable>(
         _ written: [String], reading read: [String] = [],
         _ change: @Sendable (inout [Value]) throws -> T
@@ -67,23 +70,24 @@ struct VisitBuffer: BufferHandle {
         let turn = try await visit.lineUp(written + read)
         do {
             let result = try await offer(written, reading: read, change)
-            await visit.leaveLine(turn)
+            visit.leaveLine(turn)
             return result
         } catch {
-            await visit.leaveLine(turn)
+            visit.leaveLine(turn)
             throw error
         }
     }
 
+    @LoopActor
     private func offer<T: Sendable>(
         _ written: [String], reading read: [String],
         _ change: @Sendable (inout [Value]) throws -> T
     ) async throws -> T {
         let regions = written + read
-        let tag = await visit.nextTag()
+        let tag = visit.nextTag()
         while true {
             var bases: [Mirror.State] = []
-            for region in regions { bases.append(try await visit.current(region)) }
+            for region in regions { bases.append(try visit.current(region)) }
             var values = bases.map(\.value)
             let result = try change(&values)
             let offers = regions.indices.map { index in
@@ -117,7 +121,9 @@ struct VisitBuffer: BufferHandle {
                 switch operation {
                 case .add(let path, let value), .replace(let path, let value),
                     .test(let path, let value):
-                    left -= path.description.utf8.count + 64 + value.encodedSize
+                    // An escape takes two bytes.
+                    left -= path.tokens.reduce(64) { $0 + 1 + 2 * $1.utf8.count }
+                    left -= value.encodedSize
                 default: left -= 128
                 }
                 guard left >= 0 else {

@@ -25,7 +25,7 @@ extension Hub {
     func commit(
         _ offers: [Operation.Offer], by peer: Peer, _ author: History.Author
     ) -> CommitResult {
-        guard Set(offers.map(\.region)).count == offers.count else {
+        guard offers.count == 1 || Set(offers.map(\.region)).count == offers.count else {
             return .refused(KernelError(.malformed, "a commit names each region once"))
         }
         var before: [Value] = []

@@ -195,6 +195,11 @@ final class Record {
     var readNames: Set<ReadName> = []
     /// At least the bytes of the reads as they are sent.
     var readBytes = 0
+    /// How often the present visit has asked each thing: a handler may ask a thousand times, and
+    /// to count among all that it has asked would make each time dearer than the one before.
+    var asked: [EntryName: Int] = [:]
+    /// The highest number under which the present visit has asked something.
+    var lastTag: UInt64 = 0
     /// Answers given, to keep their order.
     var told = 0
 
@@ -207,9 +212,17 @@ final class Record {
         return sum <= bytes
     }
 
+    /// The present visit has asked something under a number.
+    func note(_ name: EntryName, _ tag: UInt64) {
+        asked[name, default: 0] += 1
+        lastTag = max(lastTag, tag)
+    }
+
     /// Another visit begins: nothing has been asked in it, and what was only held is forgotten.
     func rewind() {
         for entry in entries { entry.tag = nil }
+        asked = [:]
+        lastTag = 0
         operations = entries.count
         bytes = entries.reduce(0) { $0 + $1.size }
     }
@@ -222,7 +235,7 @@ struct ReadName: Hashable {
 }
 
 /// What an operation is compared by.
-enum EntryName: Equatable {
+enum EntryName: Hashable {
     case call(String, [UInt8])
     case commit([String], reads: [String])
     /// A pipe by its signature.
@@ -231,6 +244,25 @@ enum EntryName: Equatable {
     case publish(String, [UInt8])
     /// The symbol or channel does not exist, or the device may not use it.
     case refused(String)
+
+    /// Of a payload only the size and the ends count, for it may be large.
+    func hash(into hasher: inout Hasher) {
+        switch self {
+        case .call(let name, let payload), .run(let name, let payload),
+            .dispatch(let name, let payload), .publish(let name, let payload):
+            hasher.combine(name)
+            hasher.combine(payload.count)
+            for byte in payload.prefix(Self.hashed) { hasher.combine(byte) }
+            for byte in payload.suffix(Self.hashed) { hasher.combine(byte) }
+        case .commit(let written, let read):
+            hasher.combine(written)
+            hasher.combine(read)
+        case .refused(let name): hasher.combine(name)
+        }
+    }
+
+    /// Bytes of each end of a payload.
+    private static let hashed = 16
 }
 
 /// One recorded operation.

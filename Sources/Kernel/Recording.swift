@@ -19,21 +19,18 @@ extension Hub {
         let record = flow.record ?? Record()
         flow.record = record
         let name = name(of: operation)
-        if let entry = record.entries.first(where: { $0.tag == tag }) {
+        if tag <= record.lastTag, let entry = record.entries.first(where: { $0.tag == tag }) {
             // Only a commit that met a conflict comes again under its number.
             if case .commit = operation, entry.name == name { perform(flow, entry, operation) }
             return
         }
-        let asked = record.entries.count { $0.name == name && $0.tag != nil }
-        let held = visit.held.count {
-            $0.0.name == name && $0.0.answer == nil && !$0.0.isRecorded
-        }
-        let n = asked + held
+        let n = record.asked[name, default: 0]
         if visit.replay,
             let entry = record.entries.first(where: {
                 $0.tag == nil && $0.name == name && $0.number == n
             })
         {
+            record.note(name, tag)
             return repeated(flow, entry, tag, operation)
         }
         let size = operation.size
@@ -45,6 +42,7 @@ extension Hub {
         guard hasRoom(size + Flow.ownBytes, isSpared: flow.isSpared) else { return overload(flow) }
         record.operations += 1
         record.bytes += size
+        record.note(name, tag)
         let entry = Entry(
             name: name, number: n, effect: isEffect(operation), size: size, tag: tag)
         if visit.replay { return hold(back: entry, operation, flow, record) }

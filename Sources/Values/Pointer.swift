@@ -21,6 +21,14 @@ public struct Pointer: Sendable, Hashable, CustomStringConvertible, ExpressibleB
             throw PointerError(
                 text: text, position: 0, reason: "a pointer is empty or begins with /")
         }
+        guard text.utf8.contains(UInt8(ascii: "~")) else {
+            // Nothing is escaped, as in nearly all.
+            let slash = UInt8(ascii: "/")
+            let rest: Substring.UTF8View = text.utf8.dropFirst()
+            tokens = rest.split(separator: slash, omittingEmptySubsequences: false)
+                .map { String(Substring($0)) }
+            return
+        }
         var token: [UInt8] = []
         var bytes = text.utf8.enumerated().dropFirst().makeIterator()
         while let (position, byte) = bytes.next() {
@@ -48,6 +56,11 @@ public struct Pointer: Sendable, Hashable, CustomStringConvertible, ExpressibleB
         var text: [UInt8] = []
         for token in tokens {
             text.append(UInt8(ascii: "/"))
+            guard token.utf8.contains(where: { $0 == UInt8(ascii: "~") || $0 == UInt8(ascii: "/") })
+            else {
+                text.append(contentsOf: token.utf8)
+                continue
+            }
             for byte in token.utf8 {
                 switch byte {
                 case UInt8(ascii: "~"): text += [byte, UInt8(ascii: "0")]

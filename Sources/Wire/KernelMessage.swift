@@ -227,7 +227,7 @@ extension CBORReader {
             guard try array() == 3 else { throw WireError.field("change") }
             changes.append(
                 KernelMessage.Change(
-                    region: try name(), from: try uint(), patch: try Patch(value: try value())))
+                    region: try name(), from: try uint(), patch: try patch()))
         }
         return changes
     }
@@ -378,7 +378,7 @@ extension CBORWriter {
                 $0.array(3)
                 $0.text(change.region)
                 $0.uint(change.from)
-                $0.value(change.patch.value)
+                $0.patch(change.patch)
             }
         }
     }

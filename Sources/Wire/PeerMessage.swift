@@ -191,7 +191,7 @@ extension CBORReader {
         for _ in 0..<count {
             guard try array() == 3 else { throw WireError.field("offer") }
             let (region, base) = (try name(), try uint())
-            let patch = skipNull() ? nil : try Patch(value: try value())
+            let patch = skipNull() ? nil : try self.patch()
             offers.append(PeerMessage.Offer(region: region, base: base, patch: patch))
         }
         return offers
@@ -307,7 +307,7 @@ extension CBORWriter {
                 $0.array(3)
                 $0.text(offer.region)
                 $0.uint(offer.base)
-                if let patch = offer.patch { $0.value(patch.value) } else { $0.null() }
+                if let patch = offer.patch { $0.patch(patch) } else { $0.null() }
             }
         }
     }

@@ -11,6 +11,7 @@ enum Bench {
         case "circuit": Circuit.serve()
         case "board": Board.serve()
         case "toil": Toil.serve()
+        case "ledgers": Ledgers.serve()
         case "latency": Program.run { await measured { try await Latency.run($0) } }
         case "restart": Program.run { await measured { try await Restart.run($0) } }
         case "fanout":
@@ -21,8 +22,11 @@ enum Bench {
             Program.run { await measured(with: .circuit) { try await Pipeline.run($0) } }
         case "instances":
             Program.run { await measured(with: .toil) { try await Seats.run($0) } }
+        case "mutate":
+            Program.run { await measured(with: .ledgers) { try await Mutate.run($0) } }
         default:
-            complain("usage: Benchmarks latency|restart|subject|swap|pipeline|instances|fanout")
+            complain(
+                "usage: Benchmarks latency|restart|subject|swap|pipeline|instances|fanout|mutate")
             exit(64)
         }
     }

@@ -20,6 +20,8 @@ final class Instance {
         case toil
         /// A device with a region.
         case board
+        /// A device with regions of many rows.
+        case ledgers
     }
 
     static func start(with other: Other?) async throws -> Instance {
@@ -55,6 +57,9 @@ final class Instance {
                  "regions": [{"name": "BenchBoard", "initial": {"count": 0, "text": ""}}]}
                 """, of: "board", in: folder)
         }
+        if other == .ledgers {
+            try write(Ledgers.manifest(own), of: "ledgers", in: folder)
+        }
         setenv("XDG_RUNTIME_DIR", folder, 1)
         let line = Bench.output(
             of: "'\(bin)/concentric' up --detach --name bench --data '\(folder)/data' "
@@ -86,6 +91,15 @@ final class Instance {
     var devicePID: Int32 {
         let row = kernel.value(of: "Kernel.Devices")?.value[0]
         return Int32(clamping: row?["pid"]?.int ?? 0)
+    }
+
+    /// The process of a device.
+    func pid(of device: String) throws -> Int32 {
+        let rows = kernel.value(of: "Kernel.Devices")?.value.array ?? []
+        guard let pid = rows.first(where: { $0["name"]?.text == device })?["pid"]?.int else {
+            throw KernelError(.failed, "\(device) does not run")
+        }
+        return Int32(clamping: pid)
     }
 
     /// The device's state as it is shown.

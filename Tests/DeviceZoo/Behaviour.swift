@@ -97,7 +97,10 @@ enum Behaviour: String, CaseIterable {
     @LoopActor
     private static func bind(_ names: [String], _ device: Bindings) throws {
         for name in names {
-            guard let bind = Handlers.named(name) ?? Pipes.all[name] ?? Errand.all[name] else {
+            guard
+                let bind = Handlers.named(name) ?? Pipes.all[name] ?? Errand.all[name]
+                    ?? Shelves.all[name]
+            else {
                 throw KernelError(.unbound, "the zoo has no \(name)")
             }
             bind(device)

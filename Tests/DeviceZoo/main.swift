@@ -3,8 +3,8 @@ import DeviceKit
 import Glibc
 
 // A device whose behaviour is chosen by the arguments in its manifest, see `Behaviour`; or a client
-// that calls such devices, see `Visitor`, `Burst` and `Traveller`, watches them, see `Crowd`, or
-// reads their channel, see `Listener`; or what stands between clients and a kernel, see `Proxy`.
+// that calls such devices, see `Visitor`, `Burst` and `Traveller`, watches them, see `Crowd`,
+// follows their books, see `Shelves`, or reads their channel, see `Listener`; or what stands between clients and a kernel, see `Proxy`.
 let words = Array(CommandLine.arguments.dropFirst())
 switch words.first {
 case "--words": print((Behaviour.words + Deed.words).joined(separator: "\n"))
@@ -13,6 +13,7 @@ case "burst": Burst.run(Array(words.dropFirst()))
 case "travel": Traveller.run(Array(words.dropFirst()))
 case "visit": Visitor.run(Array(words.dropFirst()))
 case "listen": Listener.run(Array(words.dropFirst()))
+case "shelf": Shelves.run()
 case "proxy": Proxy.run(Array(words.dropFirst()))
 default: Behaviour.run(words)
 }

@@ -96,6 +96,29 @@ enum ReadmeRules {
         return found
     }
 
+    /// Lines of the Swift code of a section that stand in no line of a source, however either is
+    /// indented.
+    static func strayCode(
+        in title: String, of text: String, source path: String, _ source: String
+    ) -> [Violation] {
+        func trimmed(_ line: Substring) -> String {
+            String(line.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
+        }
+        let known = Set(source.split(separator: "\n").map(trimmed))
+        var isCode = false
+        return section(title, of: text).compactMap { number, line in
+            if line.hasPrefix("```") {
+                isCode = line == "```swift"
+                return nil
+            }
+            let code = trimmed(line)
+            guard isCode, !code.isEmpty, !known.contains(code) else { return nil }
+            return Violation(
+                path: "README.md", line: number, rule: "code that is not tested",
+                advice: "'\(code)' is no line of \(path)")
+        }
+    }
+
     /// The names in backticks of all test functions.
     static func testNames(in sources: [SwiftSource]) -> Set<String> {
         var names: Set<String> = []

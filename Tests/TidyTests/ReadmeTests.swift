@@ -32,6 +32,23 @@ import Testing
                 .isEmpty)
     }
 
+    @Test func `code that stands in no source is found`() {
+        let text = "## Rows\n```swift\nlet a = 1\n\n  let b = 2\n```\nlet c = 3\n```json\n{}\n```\n"
+        let source = "enum A {\n    let a = 1\n}\n"
+        let found = ReadmeRules.strayCode(in: "Rows", of: text, source: "A.swift", source)
+        #expect(found.map(\.line) == [5])
+        #expect(ReadmeRules.strayCode(in: "Columns", of: text, source: "A.swift", "").isEmpty)
+    }
+
+    @Test func `the README's code of a table is that of the zoo`() throws {
+        let path = "Tests/DeviceZoo/Shelf.swift"
+        let source = try #require(Repository.text(of: path))
+        let title = "Regions with many rows"
+        let text = try readme()
+        #expect(ReadmeRules.section(title, of: text).count > 40)
+        expectNone(ReadmeRules.strayCode(in: title, of: text, source: path, source))
+    }
+
     private func readme() throws -> String {
         try #require(Repository.text(of: "README.md"))
     }

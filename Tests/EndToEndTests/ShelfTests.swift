@@ -1,0 +1,56 @@
+import DeviceKit
+import Testing
+
+extension EndToEnd {
+    /// The region with many rows that the README shows.
+    @Suite struct Shelf {
+        private static let zoo = [
+            Animal(
+                name: "zoo", answers: ["stock", "lend", "discard"],
+                more: [
+                    "writes": ["Shelf"],
+                    "regions": [["name": "Shelf", "initial": ["books": [:]]]],
+                ])
+        ]
+
+        @Test func `a change of one book of ten thousand is told as that and nothing else`() throws
+        {
+            try Instance.with(zoo: Self.zoo, reference: false) { instance in
+                let watch = try Watch(instance, "Shelf")
+                let reader = try instance.start(program: Programs.zoo, ["shelf"])
+                try Wait.until("the reader is there") { reader.printed == "0 books\n" }
+                #expect(try instance.run("call", "Zoo.stock", "10000").out == "10000\n")
+                try watch.wait(for: "all books") { $0["books"]?.map?.count == 10_000 }
+                try Wait.until("the reader has all", within: 60) {
+                    reader.printed.hasSuffix("10000 books\n")
+                }
+                let before = watch.lines.count
+
+                #expect(try instance.run("call", "Zoo.lend", "77").out == "1\n")
+                try watch.wait(for: "a loan") { $0["books"]?["77"]?["loans"] == 1 }
+                try Wait.until("the reader sees it") {
+                    reader.printed.hasSuffix("\nvolume 77 was lent: 1\n10000 books\n")
+                }
+                #expect(try instance.run("kill", "zoo").succeeded)
+                #expect(try instance.run("call", "Zoo.lend", "77").out == "2\n")
+                #expect(try instance.run("call", "Zoo.discard", "3").out == "true\n")
+                #expect(try instance.run("call", "Zoo.discard", "3").out == "false\n")
+                let unknown = try instance.run("call", "Zoo.lend", "3")
+                #expect(unknown.err.contains("there is no book 3"), "\(unknown)")
+                try watch.wait(for: "a book less") { $0["books"]?.map?.count == 9_999 }
+                try Wait.until("the reader sees that, too") {
+                    reader.printed.hasSuffix("\nremoved volume 3\n9999 books\n")
+                }
+                let told = watch.lines[before...].map { $0["patch"] ?? .null }
+                #expect(
+                    told == [
+                        [["op": "replace", "path": "/books/77/loans", "value": 1]],
+                        [["op": "replace", "path": "/books/77/loans", "value": 2]],
+                        [["op": "remove", "path": "/books/3"]],
+                    ])
+                let part = try instance.json("buffer", "Shelf#/books/77")
+                #expect(part["value"] == [["id": 77, "title": "volume 77", "loans": 2]])
+            }
+        }
+    }
+}
