@@ -52,7 +52,11 @@ extension Hub {
     }
 
     private func deadlineError(_ flow: Flow) -> KernelError {
-        let limit = flow.symbol.traits.deadline
+        // What its caller lets it run, or what its symbol does, whichever has ended it.
+        let isBound = flow.limit == flow.bound && flow.bound > flow.began
+        let limit =
+            isBound
+            ? (flow.bound - flow.began) / 1_000_000 : UInt64(flow.symbol.traits.deadline)
         let place: String
         if let device = flow.waiting {
             place = "it waited for \(device.name), which is away"
