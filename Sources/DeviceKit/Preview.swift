@@ -64,8 +64,8 @@ public struct Preview: Sendable, Equatable {
 
 extension Kernel {
     /// Looks at the past: what this connection follows moves to a revision, and stays there until
-    /// `leavePreview`. Meanwhile calls and dispatches fail with `previewing`; the kernel's own
-    /// regions go on. Nobody else notices.
+    /// `leavePreview`. Meanwhile calls, dispatches and publishes fail with `previewing`; the
+    /// kernel's own regions go on. Nobody else notices.
     ///
     /// - Throws: `KernelError` when the revision is not kept any more, with the oldest that is;
     ///   nothing has moved then.

@@ -186,7 +186,7 @@ package final class CableDriver {
     private func take(_ message: PeerMessage) throws(WireError) {
         guard let peer else {
             guard case .hello(let hello) = message else {
-                throw .field("the first message, which must be a hello")
+                throw .order("the first message must be a hello")
             }
             return greet(hello)
         }
@@ -234,7 +234,7 @@ package final class CableDriver {
             output.pong(number)
             tell()
         case .pong: pongs += 1
-        case .hello: throw .field("a second hello")
+        case .hello: throw .order("a second hello")
         }
     }
 
@@ -261,7 +261,8 @@ package final class CableDriver {
 
     private func name(_ index: UInt64, _ text: String) throws(WireError) {
         guard index == UInt64(names.count), names.count < WireLimits.names else {
-            throw .field("the number of a name")
+            throw .order(
+                "the name number \(index) stands in the place of number \(names.count)")
         }
         names.append((hub.symbol(text), text))
     }
@@ -277,7 +278,10 @@ package final class CableDriver {
     /// The name of a number, if the peer may call it; otherwise the call has been answered.
     private func granted(_ id: UInt64, _ symbol: UInt64) -> (slot: SymbolSlot, text: String)? {
         guard let name = resolve(symbol) else {
-            fail(id, KernelError(.malformed, "the symbol number \(symbol) was never declared"))
+            fail(
+                id,
+                KernelError(
+                    .malformed, "the symbol number \(symbol) was never declared", outcome: .none))
             return nil
         }
         guard let slot = name.slot else {

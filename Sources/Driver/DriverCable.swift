@@ -39,6 +39,9 @@ extension CableDriver: Cable {
     }
 
     package func reply(call: UInt64, _ result: Result<[UInt8], KernelError>) {
+        if case .success(let bytes) = result, let refusal = unread(beside: bytes.count) {
+            return reply(call: call, .failure(refusal))
+        }
         let output = ordered
         switch result {
         case .success(let bytes): output.output(reply: call, bytes)
@@ -48,8 +51,24 @@ extension CableDriver: Cable {
     }
 
     package func reply(call: UInt64, output bytes: UnsafeRawBufferPointer) {
-        output.output(reply: call, bytes)
+        if let refusal = unread(beside: bytes.count) {
+            return reply(call: call, .failure(refusal))
+        }
+        ordered.output(reply: call, bytes)
         tell()
+    }
+
+    /// Why a client is not given a large answer: what it asks for is bounded by its credits, and
+    /// what it is answered would not be.
+    @inline(__always)
+    private func unread(beside bytes: Int) -> KernelError? {
+        guard bytes > DriverLimits.smallAnswer, let peer, peer.device == nil else { return nil }
+        let waiting = output.count + held.count + (owner?.backlog(self) ?? 0)
+        guard waiting > DriverLimits.unread else { return nil }
+        return KernelError(
+            .overloaded,
+            "an answer of \(bytes) bytes is dropped, for \(peer.name) has left \(waiting) bytes "
+                + "unread: read faster, or ask for less at a time")
     }
 
     package func accepted(call: UInt64) {

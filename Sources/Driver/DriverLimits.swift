@@ -2,6 +2,10 @@
 package enum DriverLimits {
     /// Bytes that may wait for a peer before its patches are dropped and whole values follow.
     package static let backlog = 8 << 20
+    /// Bytes that may wait for a client before larger answers than the next are dropped, by name.
+    package static let unread = 256 << 20
+    /// Bytes of an answer that is always given.
+    package static let smallAnswer = 64 << 10
     /// Bytes that are written before they are handed on, at the latest.
     package static let gathered = 64 << 10
     /// Requests of a peer that come while more than that waits for it.

@@ -57,13 +57,6 @@ extension House {
         }
         declareTracing()
         declareHistory()
-        for name in Self.unsupported {
-            hub.declare(builtin: name, summary: "Not served yet.") { _ in
-                .failure(
-                    KernelError(
-                        .unsupported, "this kernel does not serve \(name) yet", outcome: .none))
-            }
-        }
         hub.showSymbols()
     }
 
@@ -96,11 +89,6 @@ extension House {
         throw KernelError(
             .unavailable, "\(device) is not swapped: \(reason)", outcome: .none, retry: true)
     }
-
-    /// Symbols that are reserved and not yet served.
-    nonisolated static let unsupported = [
-        "Kernel.Channel.publish"
-    ]
 
     /// Binds a symbol whose payload names a device: its name alone, or an object with `device`.
     private func operate(

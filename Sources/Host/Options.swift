@@ -40,6 +40,12 @@ struct Options {
             default: devices = value
             }
         }
+        // First of all, for files are named after it, too.
+        do throws(SocketError) {
+            try SocketPath.check(name: name)
+        } catch {
+            throw UsageError(description: "\(error)")
+        }
     }
 
     static func environment(_ name: String) -> String? { InstanceFolders.variable(name) }

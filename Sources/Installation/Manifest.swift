@@ -91,7 +91,7 @@ package struct Manifest: Sendable {
         }
         try reader.only(Self.keys, in: map, of: "the manifest")
         name = try reader.deviceName(map["name"])
-        executable = try reader.text(map["executable"], "executable") ?? name
+        executable = try reader.word(map["executable"], "executable") ?? name
         arguments = try reader.texts(map["arguments"], "arguments")
         environment = try reader.environment(map["environment"])
         role = try reader.word(map["role"], "role", Role.device)

@@ -63,10 +63,19 @@ struct ManifestReader {
         guard let array = value.array else { throw wrong(key, "a list of texts", value) }
         var texts: [String] = []
         for item in array {
-            guard let text = item.text else { throw wrong(key, "a list of texts", item) }
+            guard let text = item.text, Self.isWhole(text) else {
+                throw wrong(key, "a list of texts without a NUL", item)
+            }
             texts.append(text)
         }
         return texts
+    }
+
+    /// A text that the system takes as one word.
+    func word(_ value: Value?, _ key: String) throws(ManifestError) -> String? {
+        guard let text = try text(value, key) else { return nil }
+        guard Self.isWhole(text) else { throw wrong(key, "text without a NUL", .text(text)) }
+        return text
     }
 
     func environment(_ value: Value?) throws(ManifestError) -> [String: String] {
@@ -74,13 +83,19 @@ struct ManifestReader {
         guard let map = value.map else { throw wrong("environment", "an object of texts", value) }
         var environment: [String: String] = [:]
         for (key, item) in map {
-            guard let text = item.text else {
-                throw wrong("environment/\(key)", "text", item)
+            guard !key.isEmpty, !key.contains("="), Self.isWhole(key) else {
+                throw wrong("environment", "names of variables without = and NUL", .text(key))
+            }
+            guard let text = item.text, Self.isWhole(text) else {
+                throw wrong("environment/\(key)", "text without a NUL", item)
             }
             environment[key] = text
         }
         return environment
     }
+
+    /// The system ends a word at its first NUL, and the rest would be lost without a word.
+    private static func isWhole(_ text: String) -> Bool { !text.utf8.contains(0) }
 
     func word<W: RawRepresentable & CaseIterable>(
         _ value: Value?, _ key: String, _ usual: W

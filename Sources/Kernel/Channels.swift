@@ -172,7 +172,9 @@ extension Hub {
         _ peer: Peer, _ id: UInt64, channel name: String, _ payload: [UInt8], key: String? = nil
     ) {
         do throws(KernelError) {
+            if let refusal = previewing(peer, name) { throw refusal }
             let slot = try channel(name, for: peer, payload)
+            if let refusal = tooLong(key, for: name) { throw refusal }
             // A key of the publisher's own stands for one payload: with another it is another.
             let key = key.map { "\($0)/\(Digest.text(payload))" }
             if let known = key.flatMap(slot.sequence) {

@@ -61,6 +61,8 @@ package struct HubLimits: Sendable {
     package var previewSteps = 1_024
     /// A value and what a repeat must get with it; larger ones do not fit into a frame.
     package var visitBytes = 16_776_192
+    /// Bytes of a key of the caller's own. It is kept with its flow and is not counted elsewhere.
+    package var keyBytes = 512
     /// Events that one channel keeps.
     package var channelEvents = 65_536
     /// Bytes of them.
@@ -73,6 +75,8 @@ package struct HubLimits: Sendable {
     package var pageBytes = 256 << 10
     /// Entries of `Kernel.Errors`.
     package var errors = 256
+    /// Bytes of each text in one of them; what a device says of itself has any length.
+    package var errorText = 4 << 10
     /// Ends of flows and visits that the trace keeps.
     package var traceEntries = 16_384
     /// Bytes of them.

@@ -50,10 +50,16 @@ extension Hub {
     /// Why a client that looks at the past may not call a symbol.
     @inline(__always)
     func previewing(_ peer: Peer, _ symbol: SymbolSlot) -> KernelError? {
-        guard let preview = peer.preview, !symbol.onlyReads else { return nil }
+        symbol.onlyReads ? nil : previewing(peer, symbol.name)
+    }
+
+    /// The same of a channel, to which it would publish.
+    @inline(__always)
+    func previewing(_ peer: Peer, _ name: String) -> KernelError? {
+        guard let preview = peer.preview else { return nil }
         return KernelError(
             .previewing,
-            "\(symbol.name) is not done while this connection looks at the past, revision "
+            "\(name) is not done while this connection looks at the past, revision "
                 + "\(Revision(epoch: epoch, counter: preview)): leave with Kernel.History.leave",
             outcome: .none, retry: true)
     }

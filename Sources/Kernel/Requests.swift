@@ -20,6 +20,9 @@ extension Hub {
             }
             return peer.cable.reply(call: id, builtin(payload))
         }
+        if let refusal = tooLong(key, for: symbol.name) {
+            return peer.cable.reply(call: id, .failure(refusal))
+        }
         guard peer.open < limits.openCalls, peer.openBytes + payload.count <= limits.openBytes
         else {
             return peer.cable.reply(call: id, .failure(Hub.overloaded(peer)))
@@ -41,6 +44,9 @@ extension Hub {
     ) {
         guard let symbol else { return peer.cable.reply(call: id, .failure(Hub.unbound)) }
         if let refusal = previewing(peer, symbol) {
+            return peer.cable.reply(call: id, .failure(refusal))
+        }
+        if let refusal = tooLong(key, for: symbol.name) {
             return peer.cable.reply(call: id, .failure(refusal))
         }
         switch accept(symbol, payload, path: ownPath(key, symbol, payload)) {
@@ -91,6 +97,16 @@ extension Hub {
     /// A key of the caller's own stands for one symbol and payload: with others it is another.
     private func ownPath(_ key: String?, _ symbol: SymbolSlot, _ payload: [UInt8]) -> String? {
         key.map { "\(Hub.ownRoot)\($0)/\(symbol.name):\(Digest.text(payload))" }
+    }
+
+    /// Why a caller's own key is refused: what waits is bounded by its payloads.
+    @inline(__always)
+    func tooLong(_ key: String?, for name: String) -> KernelError? {
+        guard let key, key.utf8.count > limits.keyBytes else { return nil }
+        return KernelError(
+            .tooLarge,
+            "a key of \(key.utf8.count) bytes for \(name); it has at most \(limits.keyBytes)",
+            outcome: .none)
     }
 
     private func lane(of symbol: SymbolSlot) -> Lane {

@@ -90,7 +90,15 @@ extension Hub {
         _ peer: Peer, _ wanted: [Subscription]
     ) throws(KernelError) -> [Continuation] {
         var places: [(slot: RegionSlot, pointer: Pointer?)] = []
+        var names: Set<String> = []
         for subscription in wanted {
+            // A short message that names a large region over and over would be answered with
+            // gigabytes.
+            guard names.insert(subscription.name).inserted || peer.device != nil else {
+                throw KernelError(
+                    .malformed, "\(subscription.name) stands twice among the places to follow",
+                    outcome: .none)
+            }
             let (slot, pointer) = try place(subscription.name, peer)
             try check(slot, inThePastOf: peer)
             places.append((slot, pointer))

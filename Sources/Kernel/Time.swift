@@ -52,7 +52,11 @@ extension Hub {
     }
 
     private func deadlineError(_ flow: Flow) -> KernelError {
-        let limit = flow.symbol.traits.deadline
+        // What its caller lets it run, or what its symbol does, whichever has ended it.
+        let isBound = flow.limit == flow.bound && flow.bound > flow.began
+        let limit =
+            isBound
+            ? (flow.bound - flow.began) / 1_000_000 : UInt64(flow.symbol.traits.deadline)
         let place: String
         if let device = flow.waiting {
             place = "it waited for \(device.name), which is away"
@@ -72,8 +76,9 @@ extension Hub {
         _ symbol: String, _ error: KernelError, flow: UInt64?, _ more: [String: Value] = [:]
     ) {
         let members: [String: Value] = [
-            "symbol": .text(symbol), "code": .text(error.code.rawValue),
-            "message": .text(error.message),
+            "symbol": .text(symbol.cut(to: limits.errorText)),
+            "code": .text(error.code.rawValue.cut(to: limits.errorText)),
+            "message": .text(error.message.cut(to: limits.errorText)),
             "flow": flow.map { .text("\(epoch)-\($0)") } ?? .null, "at": .date(wall),
         ]
         errors.append(.map(members.merging(more) { $1 }))
@@ -85,5 +90,15 @@ extension Hub {
     package func dismissErrors() {
         errors = []
         set(region: RegionSlot.errors, .array([]))
+    }
+}
+
+extension String {
+    /// So many bytes of a text from elsewhere, up to the end of a character, and a mark.
+    func cut(to bytes: Int) -> String {
+        guard utf8.count > bytes else { return self }
+        var end = utf8.index(utf8.startIndex, offsetBy: bytes)
+        while utf8[end] & 0xC0 == 0x80 { utf8.formIndex(before: &end) }
+        return self[..<end] + "…"
     }
 }

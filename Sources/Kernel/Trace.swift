@@ -168,10 +168,8 @@ extension Hub {
 
     private func shortened(_ error: KernelError) -> KernelError {
         var error = error
-        if error.message.utf8.count > limits.tracePayload {
-            error.message = String(
-                decoding: error.message.utf8.prefix(limits.tracePayload), as: UTF8.self)
-        }
+        error.message = error.message.cut(to: limits.tracePayload)
+        error.code = KernelError.Code(rawValue: error.code.rawValue.cut(to: limits.tracePayload))
         return error
     }
 

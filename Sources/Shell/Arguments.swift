@@ -46,7 +46,13 @@ struct Arguments {
             case "--": onlyWords = true
             case "--json": isJSON = true
             case "--help": wantsHelp = true
-            case "--name": name = try Self.value(of: word, &rest)
+            case "--name":
+                name = try Self.value(of: word, &rest)
+                do throws(SocketError) {
+                    try SocketPath.check(name: name)
+                } catch {
+                    throw UsageError(message: "\(error)")
+                }
             default:
                 if Self.valued[verb]?.contains(word) == true {
                     options[word] = try Self.value(of: word, &rest)

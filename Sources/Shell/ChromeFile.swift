@@ -12,7 +12,7 @@ final class ChromeFile {
     private var position = 0
     private var isEmpty = true
 
-    /// - Throws: `KernelError` naming the file and the system's reason.
+    /// - Throws: `OutputError` naming the file and the system's reason.
     init(_ path: String) throws {
         self.path = path
         descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
@@ -47,9 +47,7 @@ final class ChromeFile {
         }
     }
 
-    private static func error(_ path: String) -> KernelError {
-        KernelError(
-            .unavailable, "\(path) cannot be written: \(String(cString: strerror(errno)))",
-            outcome: .none)
+    private static func error(_ path: String) -> OutputError {
+        OutputError(message: "\(path) cannot be written: \(String(cString: strerror(errno)))")
     }
 }

@@ -39,6 +39,9 @@ enum EntryPoint {
         } catch let error as JSONError {
             Output.complain("the payload is not JSON: \(error)")
             return 65
+        } catch let error as OutputError {
+            Output.complain("\(arguments.verb): \(error.message)")
+            return 74
         } catch {
             let error = KernelError(error)
             Output.complain("\(arguments.verb): \(error)")

@@ -1,6 +1,11 @@
 import DeviceKit
 import Glibc
 
+/// What was to be written and cannot be.
+struct OutputError: Error {
+    var message: String
+}
+
 /// What the shell prints, and the exit codes of sysexits.
 enum Output {
     static func line(_ text: String) {

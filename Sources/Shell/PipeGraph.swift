@@ -58,6 +58,12 @@ struct PipeGraph {
     /// Characters of a label; the shape of a large type would push everything apart.
     static let longestLabel = 48
 
+    /// Where a stage stands in the source, if its device says so.
+    static func place(of stage: Value) -> String? {
+        guard let file = stage["file"]?.text, !file.isEmpty else { return nil }
+        return "\(file):\(stage["line"]?.int ?? 0)"
+    }
+
     private(set) var clusters: [Cluster] = []
     /// Between pipes.
     private(set) var links: [Edge] = []
@@ -157,7 +163,7 @@ private struct Walk {
         let kind = stage["kind"]?.text ?? ""
         let shape = stage["shape"]?.text ?? ""
         let notes = (stage["notes"]?.array ?? []).compactMap(\.text).joined(separator: ", ")
-        let place = "\(stage["file"]?.text ?? ""):\(stage["line"]?.int ?? 0)"
+        let place = PipeGraph.place(of: stage) ?? ""
         switch kind {
         case "fork":
             node(id, .kernel, ["fork", place])

@@ -146,7 +146,7 @@ struct Description {
             words.append("may divert to \(target)")
         }
         if let shape = stage["shape"]?.text, !shape.isEmpty { words.append("→ \(shape)") }
-        words.append("\(stage["file"]?.text ?? ""):\(stage["line"]?.int ?? 0)")
+        if let place = PipeGraph.place(of: stage) { words.append(place) }
         return words.map(Output.plain).joined(separator: "  ")
     }
 }

@@ -56,11 +56,22 @@ package final class EventLoop {
         now = Clock.monotonic
         poll = clx_epoll_create()
         alarm = clx_timerfd()
-        precondition(poll >= 0 && alarm >= 0, "no epoll for the event loop: errno \(errno)")
+        Self.require(poll)
+        Self.require(alarm)
         events = .allocate(capacity: SocketLimits.eventsPerTurn)
         for descriptor in [LoopActor.executor.wakeUp, alarm] {
             control(clx_epoll_add, descriptor, .read, 0)
         }
+    }
+
+    /// Ends a program that is not given what its loop needs. It has begun nothing yet, and nothing
+    /// is wrong with it, so it says why and does not trap.
+    nonisolated static func require(_ descriptor: Int32) {
+        guard descriptor < 0 else { return }
+        let why = String(cString: strerror(errno))
+        let line = "cannot begin: no descriptor for the event loop: \(why); see `ulimit -n`\n"
+        _ = line.withCString { write(2, $0, strlen($0)) }
+        exit(71)
     }
 
     /// Reads the clock again, after work that took long.

@@ -56,7 +56,7 @@ public final class LoopExecutor: SerialExecutor, TaskExecutor {
 
     init() {
         wakeUp = clx_eventfd()
-        precondition(wakeUp >= 0, "no eventfd for the event loop: errno \(errno)")
+        EventLoop.require(wakeUp)
         pthread_mutex_init(mutex, nil)
     }
 

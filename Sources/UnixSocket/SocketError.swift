@@ -4,7 +4,7 @@ internal import Glibc
 package struct SocketError: Error, Equatable, Sendable, CustomStringConvertible {
     package enum Code: String, Sendable {
         /// The name of an instance holds other characters than `[A-Za-z0-9._-]`, or not 1 to 64 of
-        /// them.
+        /// them, or begins with a dot.
         case badName
         /// The path does not fit into a socket address.
         case pathTooLong

@@ -12,7 +12,7 @@ package struct SocketPath: Equatable, Sendable, CustomStringConvertible {
     package var lock: String { "\(directory)/\(name).lock" }
     package var description: String { socket }
 
-    /// The path of the instance `name`: 1 to 64 of `[A-Za-z0-9._-]`.
+    /// The path of the instance `name`: 1 to 64 of `[A-Za-z0-9._-]`, a dot not the first.
     /// - Throws: `badName` or `pathTooLong`.
     package init(name: String) throws(SocketError) {
         let runtime = getenv("XDG_RUNTIME_DIR").map { String(cString: $0) }
@@ -39,11 +39,7 @@ package struct SocketPath: Equatable, Sendable, CustomStringConvertible {
         directory: String, name: String,
         whenTooLong advice: String = "choose a shorter directory or a shorter name"
     ) throws(SocketError) {
-        guard (1...64).contains(name.utf8.count), name.utf8.allSatisfy(Self.isAllowed) else {
-            throw SocketError(
-                .badName, "'\(name.prefix(80))' is no name for an instance",
-                advice: "use 1 to 64 of the characters A-Z a-z 0-9 . _ -")
-        }
+        try Self.check(name: name)
         self.directory = directory
         self.name = name
         let length = socket.utf8.count
@@ -52,6 +48,18 @@ package struct SocketPath: Equatable, Sendable, CustomStringConvertible {
                 .pathTooLong,
                 "a socket path of \(length) bytes is over the limit of \(SocketLimits.pathBytes)",
                 path: socket, advice: advice)
+        }
+    }
+
+    /// Files and folders are named after an instance, so `..` and what has a slash is no name.
+    /// - Throws: `badName`.
+    package static func check(name: String) throws(SocketError) {
+        guard (1...64).contains(name.utf8.count), name.utf8.first != UInt8(ascii: "."),
+            name.utf8.allSatisfy(isAllowed)
+        else {
+            throw SocketError(
+                .badName, "'\(name.prefix(80))' is no name for an instance",
+                advice: "use 1 to 64 of the characters A-Z a-z 0-9 . _ -, a dot not the first")
         }
     }
 

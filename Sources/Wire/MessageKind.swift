@@ -52,6 +52,8 @@ package enum WireError: Error, CustomStringConvertible {
     case fields(MessageKind, Int)
     /// A field has a value that it cannot have.
     case field(String)
+    /// A message that may not come where it stands; the text says what.
+    case order(String)
     /// The frame says that descriptors ride along, which this build does not take yet.
     case descriptors(UInt64)
 
@@ -62,6 +64,7 @@ package enum WireError: Error, CustomStringConvertible {
             "the message kind \(kind) is not known to wire \(WireVersion.wire)"
         case .fields(let kind, let count): "the message \(kind) does not have \(count) fields"
         case .field(let name): "the field \(name) is out of its range"
+        case .order(let what): what
         case .descriptors(let count):
             "\(count) descriptors ride along; this build (\(WireVersion.build)) takes none"
         }

@@ -33,6 +33,55 @@ import Wire
         #expect(client.send { $0.follow(id: 4, region: "none") } == ["reply 4 ! unbound"])
     }
 
+    /// wire 9.12
+    @Test func `an answer that rests on nothing keeps its place behind what is held`() throws {
+        let house = try TestHub()
+        let (device, client) = (house.device(), house.client())
+        client.send {
+            $0.follow(id: 1, region: "r")
+            $0.call(id: 3, symbol: 0, deadline: 0, key: nil, [])
+            $0.call(id: 4, symbol: 0, deadline: 0, key: nil, [])
+        }
+        client.owner.waiting = DriverLimits.backlog + 1
+        device.send {
+            $0.askCommit(visit: 1, tag: 1, [replace("r", base: 0, .int(1))])
+            $0.returned(visit: 1, .next([1]))
+            $0.returned(visit: 2, .next([2]))
+        }
+        #expect(client.heard() == [])
+        client.owner.waiting = 0
+        client.driver.caughtUp()
+        #expect(client.heard() == ["snapshot r 1", "digest r 1", "reply 3 [1]", "reply 4 [2]"])
+    }
+
+    /// wire 8.12
+    @Test func `a client that leaves too much unread is told which answers it does not get`() throws
+    {
+        let house = try TestHub()
+        let (device, client) = (house.device(), house.client())
+        let cases: [(waiting: Int, bytes: Int, isGiven: Bool)] = [
+            (0, DriverLimits.smallAnswer + 1, true),
+            (DriverLimits.unread, DriverLimits.smallAnswer + 1, true),
+            (DriverLimits.unread + 1, DriverLimits.smallAnswer + 1, false),
+            (DriverLimits.unread + 1, DriverLimits.smallAnswer, true),
+        ]
+        for (index, item) in cases.enumerated() {
+            let id = UInt64(index) + 1
+            client.owner.waiting = 0
+            client.driver.caughtUp()
+            client.send { $0.call(id: id, symbol: 0, deadline: 0, key: nil, []) }
+            client.owner.waiting = item.waiting
+            let answer = [UInt8](repeating: 0xF6, count: item.bytes)
+            device.send { $0.returned(visit: id, .next(answer)) }
+            client.owner.waiting = 0
+            client.driver.caughtUp()
+            let heard = client.heard()
+            let given = "reply \(id) \(answer)"
+            #expect(heard.count == 1, "\(item)")
+            #expect(heard.last == (item.isGiven ? given : "reply \(id) ! overloaded"), "\(item)")
+        }
+    }
+
     @Test func `a device reads what it has committed however far it lags`() throws {
         let house = try TestHub()
         let (device, client) = (house.device(), house.client())

@@ -22,6 +22,20 @@ extension EndToEnd {
             return Int(text[range.upperBound...].prefix { $0.isNumber })
         }
 
+        @Test func `a program without a descriptor for its loop says so in one line`() throws {
+            let instance = try Instance(zoo: Self.zoo, reference: false)
+            defer { instance.end() }
+            // With 4 the loader opens its libraries, and the loop has one of its three.
+            for limit in [4, 5] {
+                let outcome = try instance.start(
+                    program: "/bin/sh", ["-c", "ulimit -n \(limit); exec \(Programs.shell) ps"]
+                ).finish()
+                #expect(outcome.status == 71, "\(limit): \(outcome)")
+                #expect(outcome.err.split(separator: "\n").count == 1, "\(limit): \(outcome)")
+                #expect(outcome.err.contains("ulimit -n"), "\(limit): \(outcome)")
+            }
+        }
+
         @Test func `a limit too small for the devices is refused with what they need`() throws {
             let instance = try Instance(zoo: Self.zoo, reference: false)
             defer { instance.end() }

@@ -124,7 +124,7 @@ extension EndToEnd {
             Refusal(words: ["trace", "7"], status: 64, says: "usage"),
             Refusal(words: ["trace", "--chrome"], status: 64, says: "--chrome"),
             Refusal(
-                words: ["trace", "--chrome", "/no/where/t.json"], status: 69, says: "/no/where"),
+                words: ["trace", "--chrome", "/no/where/t.json"], status: 74, says: "/no/where"),
             Refusal(words: ["graph", "--format", "svg"], status: 64, says: "mermaid"),
             Refusal(words: ["describe"], status: 64, says: "usage"),
             Refusal(words: ["describe", "No.Such"], status: 69, says: "No.Such"),
@@ -140,6 +140,7 @@ extension EndToEnd {
                 words: ["buffer", "LibraryState", "--at", "99999"], status: 69, says: "latest"),
             Refusal(words: ["buffer", "Kernel.Devices", "--at", "0"], status: 77, says: "Kernel."),
             Refusal(words: ["buffer", "NoRegion", "--at", "0"], status: 69, says: "NoRegion"),
+            Refusal(words: ["up", "--detach", "--name", "../up"], status: 64, says: "../up"),
             Refusal(words: ["ps", "more"], status: 64, says: "usage"),
             Refusal(words: ["ps", "--wide"], status: 64, says: "--wide"),
             Refusal(words: ["kill"], status: 64, says: "usage"),

@@ -36,12 +36,4 @@ import Testing
         let (word, number) = Self.signals[index]
         #expect(SignalName.number(word) == number)
     }
-
-    /// What is reserved and not yet served; a symbol that is built leaves this list.
-    @Test func `the kernel's own symbols that answer unsupported are listed`() {
-        #expect(
-            House.unsupported == [
-                "Kernel.Channel.publish"
-            ])
-    }
 }

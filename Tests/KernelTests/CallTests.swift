@@ -80,8 +80,10 @@ import Testing
         let long = house.client.call("Compute.double", deadline: 60_000)
         house.pass(2)
         #expect(short.end == "! deadline none")
+        #expect(short.error?.message.contains(" within 2000 ms: ") == true)
         house.pass(8)
         #expect(long.end == "! deadline none")
+        #expect(long.error?.message.contains(" within 10000 ms: ") == true)
     }
 
     @Test func `time in which the kernel did not run ends nothing`() throws {

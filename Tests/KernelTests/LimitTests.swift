@@ -1,6 +1,7 @@
 import Control
 import Kernel
 import Testing
+import Values
 
 /// What is refused, and what is told to those who waited.
 @Suite struct LimitTests {
@@ -78,6 +79,25 @@ import Testing
         #expect(house.client.call("Circuit.work", "1234567890").end == nil)
     }
 
+    @Test func `a key of the caller's own that is too long is refused`() throws {
+        let house = try TestHouse()
+        _ = try house.startAll()
+        try house.hub.declare(channel: "news")
+        let client = house.client
+        for (count, isRefused) in [(512, false), (513, true)] {
+            let key = String(repeating: "k", count: count)
+            let call = client.call("Compute.double", "12", key: key)
+            #expect(call.end == (isRefused ? "! tooLarge none" : nil))
+            let dispatch = client.nextID()
+            house.hub.dispatch(
+                client.peer, dispatch, house.hub.symbol("Circuit.other"), [], key: key)
+            #expect(client.cable.accepted.contains(dispatch) != isRefused)
+            client.publish("a", key: key)
+            #expect(client.published == [1])
+        }
+        #expect(try house.hub.channel("news").last == 1)
+    }
+
     @Test func `calls beyond the credits of a connection are overloaded`() throws {
         let house = try TestHouse(
             Self.limits {
@@ -149,6 +169,22 @@ import Testing
             compute.answer(try compute.take("Compute.double"), "")
         }
         #expect(call.end == "done")
+    }
+
+    @Test func `an error of any length takes a bounded place in Kernel.Errors`() throws {
+        let house = try TestHouse(Self.limits { $0.errorText = 10 })
+        let texts = [
+            ("0123456789", "0123456789"), ("0123456789a", "0123456789…"),
+            ("01234567ä", "01234567ä"), ("012345678ä", "012345678…"), ("0123456€", "0123456€"),
+            ("01234567€", "01234567…"), ("012345👩‍👩", "012345👩…"), ("", ""),
+        ]
+        for (text, kept) in texts {
+            house.hub.report(text, KernelError(KernelError.Code(rawValue: text), text), flow: nil)
+            let entry = house.hub.value(ofRegion: "Kernel.Errors")?.array?.last
+            for member in ["symbol", "code", "message"] {
+                #expect(entry?[member] == .text(kept), "\(member) of \(text)")
+            }
+        }
     }
 
     @Test func `errors are kept up to their number, the oldest being forgotten`() throws {

@@ -142,6 +142,11 @@ import Values
         }
         let dispatch = house.client.dispatch("Circuit.other")
         #expect(dispatch.end == "! previewing none" && !dispatch.accepted)
+        try house.hub.declare(channel: "news")
+        let publish = house.client.nextID()
+        house.hub.publish(peer, publish, channel: "news", [])
+        #expect(house.client.answer(to: publish) == "! previewing")
+        #expect(try house.hub.channel("news").last == 0)
         #expect(house.client.call("Kernel.look").end == "x")
         #expect(journey.circuit.cable.visits.isEmpty)
         house.hub.leavePreview(peer)

@@ -69,6 +69,6 @@ import Testing
             try file.add([])
             #expect(try count() == 2 + batch)
         }
-        #expect(throws: KernelError.self) { _ = try ChromeFile("/no/such/folder/file") }
+        #expect(throws: OutputError.self) { _ = try ChromeFile("/no/such/folder/file") }
     }
 }

@@ -57,6 +57,18 @@ import Testing
             .map(["name": "B.work", "device": "b"]), .map(["name": "A.log", "device": "a"]),
         ])
 
+    @Test(arguments: [nil, "", "a.swift"] as [String?])
+    func `a stage whose device does not say where it stands is drawn without a place`(
+        _ file: String?
+    ) {
+        let place = ["file": file.map(Value.text) ?? .null]
+        let graph = PipeGraph(
+            pipes: [
+                Self.pipe("A.one", Self.route([Self.stage("withRequest", line: 3, more: place)]))
+            ], symbols: [])
+        #expect(graph.mermaid.contains(":3") == (file == "a.swift"), "\(graph.mermaid)")
+    }
+
     @Test func `a pipe of every connector in Mermaid`() {
         #expect(
             Self.all.mermaid == """
