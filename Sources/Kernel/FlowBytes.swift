@@ -173,6 +173,8 @@ extension Hub {
         for child in flow.children { own(child) }
         guard let record = flow.record else { return }
         flow.record = nil
+        // What still runs answers nobody.
+        if !flow.children.isEmpty { for entry in record.entries { entry.isRecorded = false } }
         hold(flow, -record.held)
         for pin in record.pins { release(pin) }
     }
