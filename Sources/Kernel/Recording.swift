@@ -47,7 +47,10 @@ extension Hub {
         record.bytes += size
         let entry = Entry(
             name: name, number: n, effect: isEffect(operation), size: size, tag: tag)
-        if visit.replay { return hold(back: entry, operation, flow, record) }
+        if visit.replay {
+            hold(back: entry, operation, flow, record)
+            return
+        }
         hold(flow, record, size)
         record.add(entry)
         perform(flow, entry, operation)
