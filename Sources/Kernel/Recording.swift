@@ -36,7 +36,7 @@ extension Hub {
         {
             return repeated(flow, entry, tag, operation)
         }
-        let size = operation.size
+        let size = name.size
         guard record.operations < limits.recordEntries,
             record.bytes + size <= limits.recordBytes
         else {
