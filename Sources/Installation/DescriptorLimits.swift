@@ -4,7 +4,7 @@ package enum DescriptorLimits {
     /// Of one process: its cable, its handle, its life line and two logs.
     package static let process = 5
     /// Processes of one device at a time: the one that serves, its successor, and the hub's cells.
-    package static let processes = 6
+    package static let processes = 10
     /// Processes of each further seat of a device: the one that serves and its successor.
     package static let seat = 2
     /// The log file of one seat, and the next one while it is rotated.

@@ -132,6 +132,12 @@ final class Flow {
         self.bound = bound
     }
 
+    /// Its stage is to hear the answers to what it has asked.
+    var listens: Bool {
+        guard last else { return ending == nil && reply == nil }
+        return visit != nil || waiting != nil || awaiting != nil
+    }
+
     /// It may use the room that is spared.
     var isSpared: Bool { last || isBelowSpared }
 

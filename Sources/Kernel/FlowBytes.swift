@@ -173,6 +173,8 @@ extension Hub {
         for child in flow.children { own(child) }
         guard let record = flow.record else { return }
         flow.record = nil
+        // What still runs answers nobody.
+        if !flow.children.isEmpty { for entry in record.entries { entry.isRecorded = false } }
         hold(flow, -record.held)
         for pin in record.pins { release(pin) }
     }
@@ -182,48 +184,6 @@ extension Hub {
         if flow.record != nil || !flow.children.isEmpty { forgetRecord(flow) }
         flowBytes -= flow.held
         flow.held = 0
-    }
-
-    // MARK: - Values of regions
-
-    /// Keeps the value of a region for a record. What several keep of one revision is one value.
-    func pin(
-        _ value: Value, _ bytes: Int, of slot: RegionSlot, at revision: UInt64, _ record: Record
-    ) {
-        let pin = slot.pins[revision] ?? Pin(slot, revision, value, bytes: bytes)
-        guard !record.pins.contains(where: { $0 === pin }) else { return }
-        if pin.holders == 0 {
-            slot.pins[revision] = pin
-            flowBytes += pin.bytes
-        }
-        pin.holders += 1
-        record.pins.append(pin)
-    }
-
-    private func release(_ pin: Pin) {
-        pin.holders -= 1
-        guard pin.holders == 0 else { return }
-        pin.slot.pins[pin.revision] = nil
-        flowBytes -= pin.bytes
-    }
-
-    // MARK: - The account, checked
-
-    /// What `flowBytes` must be, counted from what there is.
-    var countedFlowBytes: Int {
-        var pins: [ObjectIdentifier: Int] = [:]
-        var sum = 0
-        for flow in flows {
-            sum += Flow.ownBytes + (flow.path?.utf8.count ?? 0) + flow.countedValues
-            guard let record = flow.record else { continue }
-            sum += record.entries.reduce(0) { $0 + $1.size + ($1.answer?.held ?? 0) }
-            sum += record.reads.reduce(0) { $0 + $1.ownBytes }
-            for (entry, operation) in flow.visit?.held ?? [] {
-                sum += (entry.isRecorded ? 0 : entry.size) + operation.patchBytes
-            }
-            for pin in record.pins { pins[ObjectIdentifier(pin)] = pin.bytes }
-        }
-        return pins.values.reduce(sum, +)
     }
 }
 
@@ -242,70 +202,14 @@ extension Flow {
         case .failure(let error): error.message.utf8.count
         }
     }
-
-    /// The value that it was given, if that belongs to the flow that asked.
-    private var lent: [UInt8]? {
-        guard borrows else { return nil }
-        switch origin {
-        case .branch(let parent, _): return parent.value
-        case .operation(_, let entry): return entry.payload
-        case .call, .command, .event: return nil
-        }
-    }
-
-    fileprivate var countedValues: Int {
-        var known: [[UInt8]] = lent.map { [$0] } ?? []
-        var all = [value, request] + results.compactMap { $0 }
-        switch reply {
-        case .next(let bytes), .abort(let bytes, _), .divert(_, let bytes, _): all.append(bytes)
-        case .fail(let error): all.append(Array(error.message.utf8))
-        case nil: break
-        }
-        switch ending {
-        case .success(let bytes), .divert(_, let bytes): all.append(bytes)
-        case .failure(let error): all.append(Array(error.message.utf8))
-        case nil: break
-        }
-        var sum = 0
-        for bytes in all where !known.contains(where: { $0.isSame(as: bytes) }) {
-            sum += bytes.count
-            known.append(bytes)
-        }
-        return sum
-    }
 }
 
 extension [UInt8] {
     /// The same memory, not only the same bytes.
-    fileprivate func isSame(as other: [UInt8]) -> Bool {
+    func isSame(as other: [UInt8]) -> Bool {
         withUnsafeBufferPointer { own in
             other.withUnsafeBufferPointer { own.baseAddress == $0.baseAddress }
         }
-    }
-}
-
-/// The value of a region that records of live stages keep, whatever becomes of the region.
-final class Pin {
-    unowned let slot: RegionSlot
-    let revision: UInt64
-    let value: Value
-    let bytes: Int
-    /// Records that keep it.
-    var holders = 0
-
-    init(_ slot: RegionSlot, _ revision: UInt64, _ value: Value, bytes: Int) {
-        self.slot = slot
-        self.revision = revision
-        self.value = value
-        self.bytes = bytes
-    }
-}
-
-extension RegionSlot {
-    /// Bytes of a value that it has, or had at a revision.
-    func bytes(of value: Value, at revision: UInt64) -> Int {
-        pins[revision]?.bytes
-            ?? (revision == counter && !owned ? size : value.encodedSize)
     }
 }
 
@@ -335,30 +239,21 @@ extension RecordedRead {
     var ownBytes: Int { 64 + region.utf8.count }
 }
 
-extension Entry {
-    /// What it was asked with.
-    fileprivate var payload: [UInt8]? {
-        switch name {
-        case .call(_, let payload), .run(_, let payload), .dispatch(_, let payload),
-            .publish(_, let payload):
-            payload
-        case .commit, .refused: nil
+extension EntryName {
+    /// What it is counted with in the record, and in its limits.
+    var size: Int {
+        switch self {
+        case .call(_, let payload), .dispatch(_, let payload), .publish(_, let payload):
+            64 + payload.count
+        case .run(let signature, let payload): 64 + payload.count + signature.utf8.count
+        case .commit(let regions, let reads):
+            (regions + reads).reduce(64) { $0 + $1.utf8.count }
+        case .refused(let name): 64 + name.utf8.count
         }
     }
 }
 
 extension Operation {
-    /// What it is counted with in the record, and in its limits.
-    var size: Int {
-        switch self {
-        case .call(_, let payload, _), .dispatch(_, let payload), .publish(_, let payload):
-            64 + payload.count
-        case .run(let route, let payload): 64 + payload.count + route.signature.utf8.count
-        case .commit(let offers): offers.reduce(64) { $0 + $1.region.utf8.count }
-        case .refused(let name, _): 64 + name.utf8.count
-        }
-    }
-
     /// Bytes of the changes that it would make, while it is held.
     var patchBytes: Int {
         guard case .commit(let offers) = self else { return 0 }

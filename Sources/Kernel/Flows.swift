@@ -341,7 +341,7 @@ extension Hub {
             // The flow and its entry hold each other until here.
             entry.child = nil
             parent.dirty = parent.dirty || flow.dirty
-            if parent.ending == nil && parent.reply == nil {
+            if entry.isRecorded && parent.listens {
                 switch result(flow, ending) {
                 case .success(let bytes): answer(parent, entry, .output(bytes))
                 case .failure(let error): answer(parent, entry, .failure(error))

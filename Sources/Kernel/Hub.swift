@@ -225,35 +225,18 @@ package final class Hub {
         if let route = binding.route { try check(route, binding.name, device) }
     }
 
-    func check(
-        _ route: RouteDescriptor, _ owner: String, _ device: DeviceSlot
-    ) throws(KernelError) {
-        for stage in route.stages {
-            for branch in stage.branches { try check(branch, owner, device) }
-            for name in stage.diverts { try check(name, owner, device) }
-            guard stage.kind == .pipe || stage.kind == .tap else { continue }
-            try check(stage.symbol ?? "a stage", owner, device)
-        }
-    }
-
-    private func check(
-        _ name: String, _ owner: String, _ device: DeviceSlot
-    ) throws(KernelError) {
-        guard symbol(name) != nil else {
-            throw KernelError(.unbound, "\(owner): no manifest provides \(name)")
-        }
-        guard device.mayCall(name) else {
-            throw KernelError(
-                .denied, "\(owner): the manifest of \(device.name) may not call \(name)")
-        }
-    }
-
     /// Gives every name of a binding its place in the list by which visits address it.
     private func bind(_ binding: Binding, _ peer: Peer) -> Peer.Announced? {
         guard let slot = symbols[binding.name] else { return nil }
         place(slot, peer)
         let route =
-            binding.route.map { self.route(of: $0, binding, slot, $0.signature, peer) }
+            binding.route.map { descriptor in
+                // Asked once: it is made from the whole pipe.
+                let signature = descriptor.signature
+                return self.route(of: descriptor) {
+                    closure("\(binding.name)\($0)", slot, binding, signature, peer)
+                }
+            }
             ?? Route([.pipe(slot)], last: nil, gives: binding.gives)
         return Peer.Announced(symbol: slot, binding: binding, route: route)
     }
@@ -276,36 +259,6 @@ package final class Hub {
         bindings += announced
         showSymbols()
         showPipes()
-    }
-
-    /// The places of its closures follow each other as `RouteDescriptor.closures` lists them.
-    private func route(
-        of descriptor: RouteDescriptor, _ binding: Binding, _ owner: SymbolSlot,
-        _ signature: String, _ peer: Peer, branch: String = ""
-    ) -> Route {
-        func closure(_ place: String) -> SymbolSlot {
-            self.closure("\(binding.name)\(branch)#\(place)", owner, binding, signature, peer)
-        }
-        var stages: [Route.Stage] = []
-        for (index, stage) in descriptor.stages.enumerated() {
-            switch stage.kind {
-            case .withRequest: stages.append(.withRequest)
-            case .closure: stages.append(.pipe(closure("\(index)")))
-            case .effect: stages.append(.tap(closure("\(index)")))
-            case .pipe: if let other = stage.symbol.flatMap(symbol) { stages.append(.pipe(other)) }
-            case .tap: if let other = stage.symbol.flatMap(symbol) { stages.append(.tap(other)) }
-            case .fork:
-                stages.append(
-                    .fork(
-                        stage.branches.enumerated().map { number, descriptor in
-                            route(
-                                of: descriptor, binding, owner, signature, peer,
-                                branch: "\(branch)#\(index).\(number)")
-                        }))
-            }
-        }
-        let last = descriptor.last ? closure("finally") : nil
-        return Route(stages, last: last, gives: descriptor.gives)
     }
 
     /// The anonymous symbol of a closure; closures are replayable unless the pipe says otherwise.

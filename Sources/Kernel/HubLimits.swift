@@ -7,7 +7,7 @@ package struct HubLimits: Sendable {
     /// Cells of one device at a time whose visits run.
     package var cells = 4
     /// Cells of one device at a time, those whose visits wait for an answer of the kernel included.
-    package var allCells = 16
+    package var allCells = 8
     /// Calls that one connection may have open.
     package var openCalls = 1_024
     /// Bytes of payload that one connection may have open.

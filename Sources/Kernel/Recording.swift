@@ -33,7 +33,7 @@ extension Hub {
             record.note(name, tag)
             return repeated(flow, entry, tag, operation)
         }
-        let size = operation.size
+        let size = name.size
         guard record.operations < limits.recordEntries,
             record.bytes + size <= limits.recordBytes
         else {
@@ -45,7 +45,10 @@ extension Hub {
         record.note(name, tag)
         let entry = Entry(
             name: name, number: n, effect: isEffect(operation), size: size, tag: tag)
-        if visit.replay { return hold(back: entry, operation, flow, record) }
+        if visit.replay {
+            hold(back: entry, operation, flow, record)
+            return
+        }
         hold(flow, record, size)
         record.add(entry)
         perform(flow, entry, operation)

@@ -8,7 +8,9 @@ extension Hub {
     func perform(
         _ flow: Flow, _ entry: Entry, run descriptor: RouteDescriptor, _ payload: [UInt8]
     ) {
-        guard let visit = flow.visit, let device = visit.symbol.device else { return }
+        guard let visit = flow.visit, let device = visit.symbol.device,
+            case .run(let signature, _) = entry.name
+        else { return }
         let name = "\(visit.symbol.name)#run"
         do {
             try check(descriptor, name, device)
@@ -17,8 +19,11 @@ extension Hub {
         }
         let owner = closure(name, 0, of: visit.symbol, SymbolSlot.Home(flow: flow, entry: entry))
         var count = 0
-        let route = route(of: descriptor, owner, &count)
-        let key = Digest.text(Array(descriptor.signature.utf8) + payload)
+        let route = route(of: descriptor) { _ in
+            defer { count += 1 }
+            return owner.home.map { closure("\(name).\(count)", count, of: owner, $0) }
+        }
+        let key = Digest.text(Array(signature.utf8) + payload)
         let child = start(
             .operation(flow, entry), owner, payload,
             path: "\(self.key(of: flow))/run:\(key):\(entry.number)", bound: flow.deadline)
@@ -36,31 +41,6 @@ extension Hub {
         slot.traits.replay = owner.traits.replay == .once ? .once : .replayable
         slot.known = true
         return slot
-    }
-
-    /// Closures are counted as `RouteDescriptor.closures` lists them.
-    private func route(
-        of descriptor: RouteDescriptor, _ owner: SymbolSlot, _ count: inout Int
-    ) -> Route {
-        func next() -> SymbolSlot? {
-            defer { count += 1 }
-            return owner.home.map { closure("\(owner.name).\(count)", count, of: owner, $0) }
-        }
-        var stages: [Route.Stage] = []
-        for stage in descriptor.stages {
-            switch stage.kind {
-            case .withRequest: stages.append(.withRequest)
-            case .closure: if let slot = next() { stages.append(.pipe(slot)) }
-            case .effect: if let slot = next() { stages.append(.tap(slot)) }
-            case .pipe: if let other = stage.symbol.flatMap(symbol) { stages.append(.pipe(other)) }
-            case .tap: if let other = stage.symbol.flatMap(symbol) { stages.append(.tap(other)) }
-            case .fork:
-                var branches: [Route] = []
-                for branch in stage.branches { branches.append(route(of: branch, owner, &count)) }
-                stages.append(.fork(branches))
-            }
-        }
-        return Route(stages, last: descriptor.last ? next() : nil, gives: descriptor.gives)
     }
 
     /// The closure goes to the process in which its handler has asked for the pipe.

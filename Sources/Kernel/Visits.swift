@@ -142,10 +142,14 @@ extension Hub {
         if tracing { keep(flow, visit, verb) }
         leaveVisit(flow)
         if flow.last {
-            guard case .fail(let error) = verb else { return end(flow) }
-            if visit.cancelled != nil { return lose(finallyOf: flow, "it took all of its time") }
-            report(visit.symbol.name, error, flow: flow.number)
-            return end(flow)
+            if case .fail(let error) = verb {
+                if visit.cancelled != nil {
+                    return lose(finallyOf: flow, "it took all of its time")
+                }
+                report(visit.symbol.name, error, flow: flow.number)
+            }
+            cancelChildren(flow, "its finally ended without waiting for it")
+            return close(flow)
         }
         if flow.ending == nil {
             flow.reply = verb

@@ -94,7 +94,7 @@ import Testing
     }
 
     static let reserves: [(devices: Int, seats: Int, descriptors: Int)] = [
-        (0, 0, 48), (1, 1, 80), (3, 3, 144), (1, 2, 92), (3, 5, 168), (1, 64, 836),
+        (0, 0, 48), (1, 1, 100), (3, 3, 204), (1, 2, 112), (3, 5, 228), (1, 64, 856),
     ]
 
     @Test(arguments: 0..<reserves.count)

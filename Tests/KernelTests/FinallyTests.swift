@@ -133,6 +133,34 @@ import Testing
         #expect(house.hub.counter == 1)
     }
 
+    @Test func `what it asks for is answered, and what it leaves comes to rest first`() throws {
+        let house = try TestHouse()
+        let (compute, circuit, store) = try house.startAll(
+            stages: [.visit(.pipe, "Compute.double")], finally: true)
+        let call = house.client.call("Circuit.pipe", "1")
+        compute.answer(try compute.take("Compute.double"), .fail(KernelError(.failed, "")))
+        let last = try circuit.take("Circuit.pipe#finally")
+        try circuit.call(last, 1, "Store.set", "1")
+        store.answer(try store.take("Store.set"), "kept")
+        #expect(circuit.heard() == ["1 kept"])
+        circuit.die()
+        let next = try house.circuit(stages: [.visit(.pipe, "Compute.double")], finally: true)
+        let repeated = try next.take("Circuit.pipe#finally")
+        try next.call(repeated, 1, "Store.set", "1")
+        next.parked(repeated)
+        #expect(next.heard() == ["1 kept"])
+        #expect(store.cable.visits.isEmpty)
+        try next.call(repeated, 2, "Compute.other", "2")
+        next.parked(repeated)
+        let left = try compute.take("Compute.other")
+        next.answer(repeated, "")
+        #expect(compute.cable.cancelled == [left.number])
+        #expect(call.end == nil, "what it has started still runs")
+        compute.answer(left, .fail(KernelError(.cancelled, "")))
+        #expect(call.end == "! failed unknown")
+        #expect(house.hub.liveFlows == 0)
+    }
+
     @Test func `its own failure is told to Kernel.Errors and not to the caller`() throws {
         let house = try TestHouse()
         let circuit = try house.circuit(stages: [], finally: true)

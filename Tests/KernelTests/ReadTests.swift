@@ -102,7 +102,7 @@ import Values
     @Test func `reads that just fit into a frame are sent again`() throws {
         var limits = HubLimits()
         limits.visitBytes = 2_000
-        for (count, fits) in [(10, true), (14, true), (20, false)] {
+        for (count, fits) in [(10, true), (27, true), (28, false)] {
             let house = try TestHouse(limits)
             let old = try house.circuit()
             let call = house.client.call("Circuit.work", "x")

@@ -34,12 +34,12 @@ extension Catalogue {
                     recording,
                     """
                             if visit.replay {
-                                flow.visit?.held
+                                hold(back:
                     """,
                     """
                             if visit.replay {
                                 if BROKEN, !unmatched(flow).isEmpty, differs(flow) { return }
-                                flow.visit?.held
+                                hold(back:
                     """)
             ]),
         Mutant(
@@ -133,13 +133,15 @@ extension Catalogue {
                     """
                                 return
                             }
-                            record.entries.append(entry)
+                            hold(flow, record, size)
                     """,
                     """
                                 if !BROKEN { return }
                                 flow.visit?.held.removeLast()
+                                record.pending -= size + operation.patchBytes
+                                hold(flow, record, -size - operation.patchBytes)
                             }
-                            record.entries.append(entry)
+                            hold(flow, record, size)
                     """)
             ]),
         Mutant(

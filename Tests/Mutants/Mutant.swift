@@ -50,7 +50,8 @@ struct Exemption: Sendable {
 
 /// The list.
 enum Catalogue {
-    static let all = answers + keys + endings + visits + seats + supervision + limits + channels
+    static let all =
+        answers + keys + endings + visits + seats + supervision + limits + channels + bytes
 
     static let exemptions: [Exemption] = []
 

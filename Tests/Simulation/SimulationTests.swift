@@ -1,3 +1,4 @@
+import Control
 import Glibc
 import Testing
 
@@ -54,6 +55,23 @@ import Testing
         }
         #expect(cells > 20)
         #expect(swaps > 20)
+    }
+
+    @Test func `a kernel that is full refuses flows and ends flows in these runs`() throws {
+        var refused = 0
+        var ended = 0
+        for seed in stride(from: 7, to: 800, by: 8) {
+            let world = try World(seed: UInt64(seed))
+            #expect(world.run() == nil)
+            for command in world.commands {
+                guard case .failure(let error) = world.outcomes[command.who],
+                    error.code == .overloaded
+                else { continue }
+                if error.outcome == .none { refused += 1 } else { ended += 1 }
+            }
+        }
+        #expect(refused > 20)
+        #expect(ended > 10)
     }
 
     @Test func `the same seed makes the same run`() throws {

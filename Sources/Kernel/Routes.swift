@@ -1,0 +1,57 @@
+internal import Control
+
+/// Routes are made from the descriptors of pipes, announced ones and those that a handler builds.
+extension Hub {
+    /// The route of a pipe.
+    ///
+    /// - Parameters:
+    ///   - place: of the branch in its pipe; empty for the pipe itself.
+    ///   - closure: the symbol of the closure at a place. It is asked in the order in which
+    ///     `RouteDescriptor.closures` lists them.
+    func route(
+        of descriptor: RouteDescriptor, at place: String = "", _ closure: (String) -> SymbolSlot?
+    ) -> Route {
+        var stages: [Route.Stage] = []
+        for (index, stage) in descriptor.stages.enumerated() {
+            let here = "\(place)#\(index)"
+            switch stage.kind {
+            case .withRequest: stages.append(.withRequest)
+            case .closure: if let slot = closure(here) { stages.append(.pipe(slot)) }
+            case .effect: if let slot = closure(here) { stages.append(.tap(slot)) }
+            case .pipe: if let other = stage.symbol.flatMap(symbol) { stages.append(.pipe(other)) }
+            case .tap: if let other = stage.symbol.flatMap(symbol) { stages.append(.tap(other)) }
+            case .fork:
+                let branches = stage.branches.enumerated().map { number, branch in
+                    route(of: branch, at: "\(here).\(number)", closure)
+                }
+                stages.append(.fork(branches))
+            }
+        }
+        let last = descriptor.last ? closure("\(place)#finally") : nil
+        return Route(stages, last: last, gives: descriptor.gives)
+    }
+
+    /// Whether a pipe of a device goes only where its manifest lets it.
+    func check(
+        _ route: RouteDescriptor, _ owner: String, _ device: DeviceSlot
+    ) throws(KernelError) {
+        for stage in route.stages {
+            for branch in stage.branches { try check(branch, owner, device) }
+            for name in stage.diverts { try check(name, owner, device) }
+            guard stage.kind == .pipe || stage.kind == .tap else { continue }
+            try check(stage.symbol ?? "a stage", owner, device)
+        }
+    }
+
+    private func check(
+        _ name: String, _ owner: String, _ device: DeviceSlot
+    ) throws(KernelError) {
+        guard symbol(name) != nil else {
+            throw KernelError(.unbound, "\(owner): no manifest provides \(name)")
+        }
+        guard device.mayCall(name) else {
+            throw KernelError(
+                .denied, "\(owner): the manifest of \(device.name) may not call \(name)")
+        }
+    }
+}
