@@ -127,8 +127,9 @@ private struct Cost {
             ].map { "\(Int($0))" }.joined(separator: "/")
         }
         return "\(Int(median { $0.nanoseconds })) ns a commit; of writer/kernel/subscriber "
-            + "\(three { $0.nanoseconds }) ns of processor, \(three { $0.allocations }) allocations of "
-            + "\(three { $0.allocated }) bytes; on the wire \(Int(median { $0.writer.sent })) bytes "
+            + "\(three { $0.nanoseconds }) ns of processor, \(three { $0.allocations }) "
+            + "allocations of \(three { $0.allocated }) bytes; on the wire "
+            + "\(Int(median { $0.writer.sent })) bytes "
             + "from the writer, \(Int(median { $0.writer.received })) to it, "
             + "\(Int(median { $0.subscriber.received })) to the subscriber"
     }

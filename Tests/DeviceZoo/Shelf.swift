@@ -61,7 +61,7 @@ enum Shelves {
         },
     ]
 
-    /// `shelf`: prints a line for each change of a book, and how many there are, until it is killed.
+    /// `shelf`: prints a line for each change of a book and how many there are, until it is killed.
     nonisolated static func run() -> Never {
         Program.run {
             do {

@@ -4,7 +4,8 @@ import Glibc
 
 // A device whose behaviour is chosen by the arguments in its manifest, see `Behaviour`; or a client
 // that calls such devices, see `Visitor`, `Burst` and `Traveller`, watches them, see `Crowd`,
-// follows their books, see `Shelves`, or reads their channel, see `Listener`; or what stands between clients and a kernel, see `Proxy`.
+// follows their books, see `Shelves`, or reads their channel, see `Listener`; or what stands
+// between clients and a kernel, see `Proxy`.
 let words = Array(CommandLine.arguments.dropFirst())
 switch words.first {
 case "--words": print((Behaviour.words + Deed.words).joined(separator: "\n"))
