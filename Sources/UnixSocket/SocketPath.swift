@@ -12,7 +12,7 @@ package struct SocketPath: Equatable, Sendable, CustomStringConvertible {
     package var lock: String { "\(directory)/\(name).lock" }
     package var description: String { socket }
 
-    /// The path of the instance `name`: 1 to 64 of `[A-Za-z0-9._-]`.
+    /// The path of the instance `name`: 1 to 64 of `[A-Za-z0-9._-]`, but not `.` or `..`.
     /// - Throws: `badName` or `pathTooLong`.
     package init(name: String) throws(SocketError) {
         let runtime = getenv("XDG_RUNTIME_DIR").map { String(cString: $0) }
@@ -39,7 +39,10 @@ package struct SocketPath: Equatable, Sendable, CustomStringConvertible {
         directory: String, name: String,
         whenTooLong advice: String = "choose a shorter directory or a shorter name"
     ) throws(SocketError) {
-        guard (1...64).contains(name.utf8.count), name.utf8.allSatisfy(Self.isAllowed) else {
+        // A folder is named after the instance, too.
+        guard (1...64).contains(name.utf8.count), name.utf8.allSatisfy(Self.isAllowed),
+            name != ".", name != ".."
+        else {
             throw SocketError(
                 .badName, "'\(name.prefix(80))' is no name for an instance",
                 advice: "use 1 to 64 of the characters A-Z a-z 0-9 . _ -")

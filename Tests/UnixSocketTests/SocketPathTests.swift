@@ -14,7 +14,7 @@ struct SocketPathTests {
     }
 
     @Test(arguments: [
-        "", "a/b", "ä", "a b", "a\u{0}", "../x", String(repeating: "x", count: 65),
+        "", "a/b", "ä", "a b", "a\u{0}", "../x", ".", "..", String(repeating: "x", count: 65),
     ])
     func `bad names are refused`(name: String) {
         let error = #expect(throws: SocketError.self) { try SocketPath(name: name) }
