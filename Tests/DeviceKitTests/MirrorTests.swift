@@ -84,6 +84,7 @@ import Values
         let observer = mirror.observe("r") { _ in }
         mirror.observe("s") { _ in }
         var count = 0
+        var told = 0
         try writer.withBytes { raw in
             var offset = 0
             while case .body(let body, let end) = Frame.next(in: raw, at: offset) {
@@ -93,10 +94,11 @@ import Values
                 guard count == 2 else { continue }
                 #expect(mirror.forget(observer))
                 mirror.drop("r")
-                mirror.observe("r") { _ in }
+                mirror.observe("r") { _ in told += 1 }
             }
         }
         #expect(mirror.regions["r"]?.value == .int(2))
+        #expect(told == 1)
         #expect(mirror.regions["s"]?.value == .int(1), "what came with it is complete")
     }
 
