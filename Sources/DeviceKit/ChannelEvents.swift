@@ -122,7 +122,7 @@ extension Kernel {
         _ channel: String, _ payload: [UInt8], _ key: String?
     ) async throws -> UInt64 {
         try check(payload, channel)
-        await room()
+        try await room()
         let reply = try await ask { id, link in
             link.send { $0.publish(id: id, channel: channel, key: key, payload) }
         }

@@ -54,6 +54,11 @@ final class ChannelFeed {
         self.channel = channel
         self.after = after
         self.epoch = epoch
+        do throws(KernelError) {
+            try FrameRoom.check(name: channel)
+        } catch {
+            failure = error
+        }
     }
 
     // MARK: - For the reader

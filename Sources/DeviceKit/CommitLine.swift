@@ -42,8 +42,8 @@ struct CommitLine {
         guard let index = turns.firstIndex(where: { $0.number == number }) else { return [] }
         turns.remove(at: index).waiter?.resume(throwing: CancellationError())
         var next: [(VisitState, UnsafeContinuation<Void, any Error>)] = []
-        for index in turns.indices where isFirst(turns[index]) {
-            guard let waiter = turns[index].waiter else { continue }
+        for index in turns.indices {
+            guard let waiter = turns[index].waiter, isFirst(turns[index]) else { continue }
             turns[index].waiter = nil
             next.append((turns[index].visit, waiter))
         }

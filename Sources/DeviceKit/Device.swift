@@ -81,19 +81,10 @@ public final class Bindings {
         _ symbol: Symbol<P, O>,
         _ handler: @escaping @Sendable (any Handle, P) async throws -> O
     ) {
-        announcements.append(
-            Hello.Announcement(
-                name: symbol.name, traits: symbol.traits, stages: nil, last: false,
-                takes: symbol.payload.shape, gives: symbol.output.shape))
-        isOnce.append(symbol.traits.replay ?? .once == .once)
-        bodies.append(
+        announce(
+            symbol,
             .task { kernel, bytes, coding in
-                let payload: P
-                do {
-                    payload = try symbol.payload.decode(bytes, coding)
-                } catch {
-                    throw KernelError(.malformed, "\(symbol.name): \(error)", outcome: .none)
-                }
+                let payload = try Self.payload(of: symbol, bytes, coding)
                 let output = try await handler(kernel, payload)
                 return .next(try symbol.output.encode(output, coding))
             })
@@ -104,21 +95,31 @@ public final class Bindings {
     public func bind<P, O>(
         _ symbol: Symbol<P, O>, pure function: @escaping @Sendable (P) throws -> O
     ) {
+        announce(
+            symbol,
+            .function { bytes, coding in
+                let payload = try Self.payload(of: symbol, bytes, coding)
+                return try symbol.output.encode(function(payload), coding)
+            })
+    }
+
+    private func announce<P, O>(_ symbol: Symbol<P, O>, _ body: Body) {
         announcements.append(
             Hello.Announcement(
                 name: symbol.name, traits: symbol.traits, stages: nil, last: false,
                 takes: symbol.payload.shape, gives: symbol.output.shape))
         isOnce.append(symbol.traits.replay ?? .once == .once)
-        bodies.append(
-            .function { bytes, coding in
-                let payload: P
-                do {
-                    payload = try symbol.payload.decode(bytes, coding)
-                } catch {
-                    throw KernelError(.malformed, "\(symbol.name): \(error)", outcome: .none)
-                }
-                return try symbol.output.encode(function(payload), coding)
-            })
+        bodies.append(body)
+    }
+
+    private nonisolated static func payload<P, O>(
+        of symbol: Symbol<P, O>, _ bytes: [UInt8], _ coding: any Coding
+    ) throws(KernelError) -> P {
+        do {
+            return try symbol.payload.decode(bytes, coding)
+        } catch {
+            throw KernelError(.malformed, "\(symbol.name): \(error)", outcome: .none)
+        }
     }
 
     /// Answers a symbol with a pipe, which the kernel drives.

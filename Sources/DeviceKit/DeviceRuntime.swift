@@ -36,16 +36,13 @@ final class DeviceRuntime: LinkDelegate {
     private let bindings: Bindings
     private let page: StatusPage
     let coding = CBORCoding()
-    private(set) var link: Link?
+    var link: Link?
     private var isCell = false
     private var epoch: UInt64 = 0
     private var finished = FinishedAnswers()
-    /// Pieces of work that are done, after which the list of it is shortened.
-    private static let mostDone = 16
     private var visits: [UInt64: VisitState] = [:]
     private var replaying: [VisitState] = []
-    private var work: [Work] = []
-    private var next = 0
+    private var work = Queue<Work>()
     private var isDraining = false
     private var isEnding = false
     var lastDispatch: UInt64 = 0
@@ -120,7 +117,10 @@ final class DeviceRuntime: LinkDelegate {
     }
 
     func link(_ link: Link, ended error: KernelError) {
-        exit(0)
+        // A kernel that is gone needs no word; one that is not understood does.
+        guard error.code != .kernelLost else { exit(0) }
+        Device.complain("the kernel is not understood: \(error)")
+        exit(70)
     }
 
     private func greet(_ welcome: Welcome) {
@@ -224,18 +224,10 @@ final class DeviceRuntime: LinkDelegate {
     /// Does the earliest work when no task is ready; when none is left, repeats that wait say so.
     func idle() -> Bool {
         page.run(0)
-        while next < work.count {
-            let item = work[next]
+        while let item = work.first {
             // When the cable is full this goes on once it takes more.
             guard mayRun(Self.attempt(of: item)) else { return false }
-            next += 1
-            if next == work.count {
-                work.removeAll(keepingCapacity: true)
-                next = 0
-            } else if next >= Self.mostDone {
-                work.removeFirst(next)
-                next = 0
-            }
+            work.removeFirst()
             switch item {
             case .function(let order): call(order)
             case .begin(let visit) where visit.phase == .waiting:
@@ -340,12 +332,11 @@ final class DeviceRuntime: LinkDelegate {
     /// - Parameter needed: see `FinishedAnswers`.
     private func answer(_ visit: UInt64, _ verb: EncodedVerb, needed: Bool) {
         var said = verb
-        if case .next(let bytes) = verb, bytes.count + 1_024 > WireLimits.frame {
-            said = .fail(
-                KernelError(
-                    .tooLarge,
-                    "the output has \(bytes.count) bytes; the limit is \(WireLimits.frame - 1_024)")
-            )
+        do throws(KernelError) {
+            try FrameRoom.check(verb.size, "the output")
+        } catch {
+            // The visit's code has run.
+            said = .fail(KernelError(error.code, error.message))
         }
         link?.send { $0.returned(visit: visit, said) }
         finished.add(needed: needed)
@@ -381,5 +372,18 @@ final class DeviceRuntime: LinkDelegate {
         link?.send { $0.drained() }
         // The last answers may be more than the cable takes at once.
         link?.whenAllIsSent { exit(0) }
+    }
+}
+
+extension EncodedVerb {
+    /// The bytes of all that it carries.
+    fileprivate var size: Int {
+        switch self {
+        case .next(let bytes): bytes.count
+        case .abort(let bytes, let shape): bytes.count + shape.utf8.count
+        case .divert(let name, let bytes, let shape):
+            name.utf8.count + bytes.count + shape.utf8.count
+        case .fail(let error): error.code.rawValue.utf8.count + error.message.utf8.count
+        }
     }
 }

@@ -5,15 +5,15 @@ internal import Wire
 
 /// A client's connection to a kernel: what the shell and a presentation hold.
 ///
-/// It lives on the process's loop. When the kernel goes away every open call fails with
-/// `kernelLost`, and `onEnd` is told; connect again to go on.
+/// It lives on the process's loop until it is closed, held or not. When the kernel goes away every
+/// open call fails with `kernelLost`, and `onEnd` is told; connect again to go on.
 @LoopActor
 public final class Kernel {
     /// The kernel's start; larger for a later one.
     public private(set) var epoch: UInt64 = 0
     /// The kernel's process.
     public private(set) var pid: Int32 = 0
-    /// Told once, when the connection has ended.
+    /// Told once, when the connection has ended otherwise than by `close`.
     public var onEnd: (@LoopActor (KernelError) -> Void)? {
         didSet { if let ended, let onEnd { onEnd(ended) } }
     }
@@ -40,9 +40,11 @@ public final class Kernel {
     let mirror: Mirror
     private var greeting: UnsafeContinuation<Void, any Error>?
     private var patience: Timer?
+    /// What the kernel grants.
     private var openCalls = 1_024
+    private var openBytes = 64 << 20
     /// Calls that wait until fewer are open.
-    private var queued: [UnsafeContinuation<Void, Never>] = []
+    private var queued = Queue<UnsafeContinuation<Void, Never>>()
     let coding = CBORCoding()
 
     private init(_ mirror: Mirror) {
@@ -63,15 +65,24 @@ public final class Kernel {
         patience milliseconds: UInt64 = 5_000
     ) async throws(KernelError) -> Kernel {
         previous?.close()
-        let kernel = Kernel(previous?.mirror ?? Mirror())
-        kernel.origin = (instance, client)
+        let socket: OwnedDescriptor
         do throws(SocketError) {
-            let path = try SocketPath(name: instance)
-            let descriptor = try UnixSocket.connect(path: path)
-            kernel.link = Link(descriptor, delegate: kernel)
+            socket = try UnixSocket.connect(path: try SocketPath(name: instance))
         } catch {
-            throw unreachable(instance, error)
+            throw KernelError(reaching: instance, error)
         }
+        return try await greet(
+            socket, instance, client, previous?.mirror ?? Mirror(onlyObserved: true), milliseconds)
+    }
+
+    /// Says hello on a connected socket.
+    static func greet(
+        _ socket: consuming OwnedDescriptor, _ instance: String, _ client: String,
+        _ mirror: Mirror, _ milliseconds: UInt64
+    ) async throws(KernelError) -> Kernel {
+        let kernel = Kernel(mirror)
+        kernel.origin = (instance, client)
+        kernel.link = Link(socket, delegate: kernel)
         kernel.awaitGreeting(instance, steps: 5, of: milliseconds / 5)
         defer { kernel.patience?.cancel() }
         do {
@@ -87,24 +98,10 @@ public final class Kernel {
         return kernel
     }
 
-    /// Why a kernel cannot be reached, with one advice.
-    private static func unreachable(_ instance: String, _ error: SocketError) -> KernelError {
-        var message = error.description
-        if error.code == .notServed {
-            var reason = error
-            reason.advice = nil
-            let name = instance == Program.instance ? "" : " --name \(instance)"
-            message =
-                "no kernel named \(instance) runs (\(reason)): "
-                + "start it with `concentric up\(name)`"
-        }
-        return KernelError(.unavailable, message, outcome: .none, retry: true)
-    }
-
     /// Waits for the greeting in steps of milliseconds. A time in which this process was stopped,
     /// or the machine slept, is one of them at most: what came meanwhile is still to be read.
     private func awaitGreeting(_ instance: String, steps: Int, of milliseconds: UInt64) {
-        let next = EventLoop.shared.now &+ milliseconds &* 1_000_000
+        let next = EventLoop.shared.time(in: milliseconds)
         // Who connects holds it until the timer is cancelled. A weak reference, once made, would
         // slow every later use of the connection down.
         patience = EventLoop.shared.schedule(at: next) { [unowned self] in
@@ -183,10 +180,10 @@ public final class Kernel {
         _ symbol: String, _ payload: [UInt8], _ deadline: UInt32, _ key: String?
     ) async throws -> [UInt8] {
         try check(payload, symbol)
-        guard calls.count < openCalls else {
+        guard hasRoom(for: payload.count) else {
             return try await exchangeLater(symbol, payload, deadline, key)
         }
-        return try await ask { id, link in
+        return try await ask(payload.count) { id, link in
             link.call(id, symbol, deadline, key, payload)
         }
     }
@@ -194,15 +191,15 @@ public final class Kernel {
     private func exchangeLater(
         _ symbol: String, _ payload: [UInt8], _ deadline: UInt32, _ key: String?
     ) async throws -> [UInt8] {
-        await room()
-        return try await ask { id, link in
+        try await room(for: payload.count)
+        return try await ask(payload.count) { id, link in
             link.call(id, symbol, deadline, key, payload)
         }
     }
 
     private func send(_ symbol: String, _ payload: [UInt8], _ key: String?) async throws {
         try check(payload, symbol)
-        await room()
+        try await room()
         _ = try await ask { id, link in
             let number = link.number(of: symbol)
             link.send { $0.dispatch(id: id, symbol: number, key: key, payload) }
@@ -210,25 +207,33 @@ public final class Kernel {
     }
 
     func check(_ payload: [UInt8], _ symbol: String) throws(KernelError) {
-        guard payload.count + 1_024 <= WireLimits.frame else {
-            throw KernelError(
-                .tooLarge,
-                "the payload of \(symbol) has \(payload.count) bytes; the limit is "
-                    + "\(WireLimits.frame - 1_024)", outcome: .none)
-        }
+        try FrameRoom.check(name: symbol)
+        try FrameRoom.check(payload.count, "the payload of \(symbol)")
+    }
+
+    /// Whether one more call may be open. A payload that is larger than what the kernel grants is
+    /// for it to refuse.
+    @inline(__always)
+    private func hasRoom(for size: Int) -> Bool {
+        calls.count < openCalls && (calls.bytes + size <= openBytes || calls.bytes == 0)
     }
 
     /// Waits until one more call may be open.
-    func room() async {
-        while calls.count >= openCalls, link != nil {
+    /// - Throws: `CancellationError`; the room is for the next one then.
+    func room(for size: Int = 0) async throws {
+        while !hasRoom(for: size), link != nil {
             await withUnsafeContinuation { queued.append($0) }
+            guard !Task.isCancelled else {
+                admit()
+                throw CancellationError()
+            }
         }
     }
 
     /// Most calls are answered before anybody could want to cancel them, and to be ready for that
     /// costs as much as the call: only who has waited for a while is.
     @inline(__always)
-    func ask(_ write: (UInt64, Link) -> Void) async throws -> [UInt8] {
+    func ask(_ size: Int = 0, _ write: (UInt64, Link) -> Void) async throws -> [UInt8] {
         try Task.checkCancellation()
         var number: UInt64 = 0
         let early = try await withUnsafeThrowingContinuation { (waiter: Waiter) in
@@ -237,7 +242,7 @@ public final class Kernel {
                     throwing: KernelError(
                         .kernelLost, "the kernel is away", outcome: .none, retry: true))
             }
-            number = calls.add(waiter, since: EventLoop.shared.now)
+            number = calls.add(waiter, of: size, since: EventLoop.shared.now)
             write(number, link)
             if !isImpatient { awaitImpatience() }
         }
@@ -296,6 +301,7 @@ extension Kernel: LinkDelegate {
             epoch = welcome.epoch
             pid = Int32(clamping: welcome.pid)
             openCalls = Int(clamping: welcome.openCalls)
+            openBytes = Int(clamping: welcome.openBytes)
             greeting?.resume()
             greeting = nil
         case .refused(let code, let message):
@@ -349,7 +355,7 @@ extension Kernel: LinkDelegate {
 
     /// A call has ended: one that waited may be sent.
     func admit() {
-        if !queued.isEmpty { queued.removeFirst().resume() }
+        queued.removeFirst()?.resume()
     }
 
     private func refuse(_ error: KernelError) {
@@ -363,8 +369,10 @@ extension Kernel: LinkDelegate {
             guard let mismatch = try mirror.take(message) else { return }
             link.send { $0.mismatch(mismatch) }
         } catch {
-            close()
-            onEnd?(KernelError(.malformed, "the kernel's change does not apply: \(error)"))
+            link.close()
+            self.link(
+                link,
+                ended: KernelError(.malformed, "the kernel's change does not apply: \(error)"))
         }
     }
 
@@ -377,7 +385,6 @@ extension Kernel: LinkDelegate {
             feed.lost(error)
         }
         for waiter in calls.takeAll(error) { waiter.resume(throwing: error) }
-        for waiter in queued { waiter.resume() }
-        queued = []
+        while let waiter = queued.removeFirst() { waiter.resume() }
     }
 }

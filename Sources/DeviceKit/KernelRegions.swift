@@ -21,7 +21,8 @@ extension Kernel {
         do {
             try await attend(place)
         } catch {
-            _ = mirror.forget(observation)
+            // The kernel may have taken the question all the same.
+            leave(observation)
             throw error
         }
     }
@@ -31,6 +32,7 @@ extension Kernel {
     public func follow(
         _ places: [String], _ observer: @escaping @LoopActor (String, RegionUpdate) -> Void
     ) async throws {
+        for place in places { try FrameRoom.check(name: place) }
         let observations = places.map { place in mirror.observe(place) { observer(place, $0) } }
         let unknown = places.filter { mirror.regions[$0] == nil }
         guard !unknown.isEmpty else { return }
@@ -38,7 +40,7 @@ extension Kernel {
             let known = unknown.map { PeerMessage.Known(region: $0, epoch: 0, counter: 0) }
             _ = try await ask { id, link in link.send { $0.resume(id: id, known) } }
         } catch {
-            for observation in observations { _ = mirror.forget(observation) }
+            for observation in observations { leave(observation) }
             throw error
         }
     }
@@ -46,12 +48,7 @@ extension Kernel {
     /// Sees to it that the mirror has a place.
     func attend(_ place: String) async throws {
         guard mirror.regions[place] == nil else { return }
-        guard place.utf8.count <= WireLimits.name else {
-            throw KernelError(
-                .malformed,
-                "\(place): the limit of a region's name and its pointer is "
-                    + "\(WireLimits.name) bytes", outcome: .none)
-        }
+        try FrameRoom.check(name: place)
         _ = try await ask { id, link in link.send { $0.follow(id: id, region: place) } }
     }
 
@@ -59,6 +56,8 @@ extension Kernel {
     func leave(_ observer: Mirror.Observer) {
         guard mirror.forget(observer) else { return }
         mirror.drop(observer.place)
+        // What is no name was not asked for either.
+        guard FrameRoom.isName(observer.place) else { return }
         link?.send { $0.unfollow(region: observer.place) }
     }
 
@@ -83,6 +82,7 @@ extension Kernel {
     /// - Returns: whether nothing differed.
     /// - Throws: `KernelError` when the place is not followed.
     public func verify(_ place: String) async throws -> Bool {
+        try FrameRoom.check(name: place)
         let before = mirror.comparisons
         _ = try await ask { id, link in link.send { $0.check(id: id, region: place) } }
         return mirror.comparisons.all > before.all

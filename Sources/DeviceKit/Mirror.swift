@@ -29,11 +29,19 @@ final class Mirror {
     }
 
     private(set) var regions: [String: State] = [:]
+    /// What is sent of a place that nobody observes was on its way when the last observer left.
+    private let onlyObserved: Bool
     private var parts: [String: [UInt8]] = [:]
     private var batch: Batch?
     private var observers: [String: [Int: @LoopActor (RegionUpdate) -> Void]] = [:]
     private var interruptions: [Int: @LoopActor (KernelError) -> Void] = [:]
     private var lastObserver = 0
+
+    /// - Parameter onlyObserved: whether nothing is kept but what is observed. A device keeps all
+    ///   that its manifest lets it read.
+    init(onlyObserved: Bool = false) {
+        self.onlyObserved = onlyObserved
+    }
 
     /// Tells of every change of a place, beginning with the state that is known.
     ///
@@ -88,14 +96,27 @@ final class Mirror {
         return nil
     }
 
+    /// Whether what the kernel says of a place is kept.
+    private func keeps(_ place: String) -> Bool {
+        !onlyObserved || observers[place] != nil
+    }
+
     /// Takes a part of a snapshot; the parts are applied together.
     private func take(_ part: KernelMessage.SnapshotPart) throws {
+        guard part.part < part.parts else { throw WireError.field("snapshot") }
+        let isLast = part.part + 1 == part.parts
+        // The rest of a snapshot whose beginning was dropped is worth nothing, also to who observes
+        // the place again meanwhile.
+        guard keeps(part.region), part.part == 0 || parts[part.region] != nil else {
+            if isLast { apply([]) }
+            return
+        }
         var bytes = part.part == 0 ? [] : parts.removeValue(forKey: part.region) ?? []
         guard bytes.count + part.bytes.count <= WireLimits.region else {
             throw WireError.field("snapshot")
         }
         bytes.append(contentsOf: part.bytes)
-        guard part.part + 1 == part.parts else {
+        guard isLast else {
             parts[part.region] = bytes
             return
         }
@@ -152,7 +173,7 @@ final class Mirror {
             return
         }
         self.batch = nil
-        regions.merge(batch.regions) { $1 }
+        regions.merge(batch.regions.filter { keeps($0.key) }) { $1 }
         tell(batch.told)
     }
 

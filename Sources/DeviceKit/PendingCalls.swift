@@ -23,29 +23,33 @@ struct PendingCalls {
         case reserved
     }
 
-    private var slots: [(generation: UInt32, state: State)] = []
+    private var slots: [(generation: UInt32, size: Int, state: State)] = []
     private var free: [Int] = []
     private(set) var count = 0
+    /// Of the payloads of all of them.
+    private(set) var bytes = 0
 
     /// A number for a call that is sent now.
-    mutating func add(_ waiter: Waiter, since now: UInt64) -> UInt64 {
-        add(.asked(waiter, since: now))
+    mutating func add(_ waiter: Waiter, of size: Int = 0, since now: UInt64) -> UInt64 {
+        add(.asked(waiter, since: now), size)
     }
 
     /// A number for a question whose answer is waited for elsewhere.
-    mutating func reserve() -> UInt64 { add(.reserved) }
+    mutating func reserve() -> UInt64 { add(.reserved, 0) }
 
     @inline(__always)
-    private mutating func add(_ state: State) -> UInt64 {
+    private mutating func add(_ state: State, _ size: Int) -> UInt64 {
         let place: Int
         if let last = free.popLast() {
             place = last
             slots[place].state = state
+            slots[place].size = size
         } else {
             place = slots.count
-            slots.append((0, state))
+            slots.append((0, size, state))
         }
         count += 1
+        bytes += size
         return UInt64(slots[place].generation) << 32 | UInt64(place)
     }
 
@@ -70,6 +74,7 @@ struct PendingCalls {
         slots[place].generation &+= 1
         free.append(place)
         count -= 1
+        bytes -= slots[place].size
     }
 
     /// Gives back a number that was reserved.

@@ -48,8 +48,7 @@ public enum Program {
     /// - Throws: `CancellationError`.
     @LoopActor
     public static func pause(milliseconds: UInt64) async throws {
-        let until = EventLoop.shared.now + milliseconds * 1_000_000
-        try await EventLoop.shared.sleep(until: until)
+        try await EventLoop.shared.sleep(until: EventLoop.shared.time(in: milliseconds))
     }
 }
 

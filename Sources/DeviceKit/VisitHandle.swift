@@ -42,12 +42,7 @@ struct VisitHandle: Handle {
 
     private func encode<P>(_ payload: P, _ coder: Coder<P>, _ name: String) throws -> [UInt8] {
         let bytes = try coder.encode(payload, coding)
-        guard bytes.count + 1_024 <= WireLimits.frame else {
-            throw KernelError(
-                .tooLarge,
-                "the payload of \(name) has \(bytes.count) bytes; the limit is "
-                    + "\(WireLimits.frame - 1_024)", outcome: .none)
-        }
+        try FrameRoom.check(bytes.count, "the payload of \(name)")
         return bytes
     }
 

@@ -59,10 +59,12 @@ final class House {
             }
         }
         try Self.declareChannels(found.filter { $0.manifest.role == .device }, in: hub)
+        // The name first: it is also that of a folder.
+        let path = try SocketPath(name: options.name)
         // Before the socket, so that a folder that cannot be made costs no other host its place.
         try options.folders.make()
         // The socket comes first: of two hosts that start at once, only one starts devices.
-        let listener = try Listener(path: try SocketPath(name: options.name), delegate: self)
+        let listener = try Listener(path: path, delegate: self)
         self.listener = listener
         do {
             // Nothing is written among the data before they are this kernel's, and what befalls the

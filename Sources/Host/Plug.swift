@@ -138,8 +138,15 @@ final class Plug: ConnectionDelegate {
             self,
             "\(connection.pendingBytes) bytes wait for it, and none was taken for "
                 + "\(HouseLimits.patience / 1_000_000_000) s")
+        cutOff()
+    }
+
+    /// Ends it at a moment at which nothing has come, so that the hub does not know the time yet.
+    private func cutOff() {
         close()
+        house.turn()
         house.ended(self)
+        house.arm()
     }
 
     func connection(_ connection: Connection, closed reason: CloseReason) {
@@ -158,13 +165,8 @@ final class Plug: ConnectionDelegate {
         let next = EventLoop.shared.now + HouseLimits.greeting / 5
         EventLoop.shared.schedule(at: next) { [hold] in
             guard let plug = hold.plug, plug.driver.peer == nil else { return }
-            if steps > 1 { plug.awaitGreeting(steps: steps - 1) } else { plug.turnAway() }
+            if steps > 1 { plug.awaitGreeting(steps: steps - 1) } else { plug.cutOff() }
         }
-    }
-
-    private func turnAway() {
-        close()
-        house.ended(self)
     }
 
     /// Writes what waits; whether all of it has left.

@@ -116,7 +116,8 @@ struct Operating {
     private func patience(_ limits: Value) -> Double {
         let start = limits["startSeconds"]?.double ?? 10
         let stop = limits["stopSeconds"]?.double ?? 4
-        return (verb == "stop" ? stop : stop + start) + 1
+        // A number from elsewhere; years are as good as for ever.
+        return min((verb == "stop" ? stop : stop + start) + 1, 100_000_000)
     }
 
     /// Why it is not so, in the words of whoever knows most.

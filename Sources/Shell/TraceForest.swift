@@ -23,11 +23,15 @@ struct TraceForest {
     }
 
     /// - Returns: the lines of all that is left, the oldest first.
-    mutating func rest() -> [String] { order.flatMap { take($0) } }
+    mutating func rest() -> [String] {
+        let roots = order
+        order = []
+        return roots.flatMap { take($0) }
+    }
 
     private mutating func take(_ root: String) -> [String] {
         guard let entries = waiting.removeValue(forKey: root) else { return [] }
-        order.removeAll { $0 == root }
+        if let place = order.firstIndex(of: root) { order.remove(at: place) }
         count -= entries.count
         return TraceTree(entries).lines
     }

@@ -131,8 +131,6 @@ enum Verbs {
             // It was faster than its answer.
         }
         _ = await ended.wait()
-        // A connection that is let go of ends without a word.
-        withExtendedLifetime(kernel) {}
         if arguments.isJSON { Output.line("{\"down\":true}") }
     }
 
@@ -165,9 +163,7 @@ enum Verbs {
         try await kernel.follow(name) { update in
             print(name, update, pretty: false)
         }
-        let error = await ended.wait()
-        withExtendedLifetime(kernel) {}
-        throw error
+        throw await ended.wait()
     }
 
     /// One JSON value a line: `{region, revision, value}` or `{region, revision, patch}`.

@@ -3,6 +3,8 @@
 extension PolicyDevice {
     mutating func stop(_ turn: inout PolicyTurn) {
         wanted = false
+        // Another process of it may be alive while its next start is waited for.
+        due = nil
         end(.stop, &turn)
         if !processes.isEmpty {
             show(&turn, .draining, "stop")

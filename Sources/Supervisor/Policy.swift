@@ -44,7 +44,7 @@ package struct Policy: Sendable {
     /// The swaps to come, in order.
     var rollouts: [Rollout] = []
 
-    /// - Precondition: names are distinct; a repeated one is left out.
+    /// A profile whose name has come before is left out.
     package init(_ profiles: [DeviceProfile]) {
         var indices: [String: Int] = [:]
         var groups: [String: [Int]] = [:]

@@ -224,6 +224,14 @@ package final class EventLoop {
         timers.insert(deadline, action)
     }
 
+    /// The time so many milliseconds from now, for `schedule`; the last that there is where that is
+    /// too far.
+    package func time(in milliseconds: UInt64) -> UInt64 {
+        let (span, isLong) = milliseconds.multipliedReportingOverflow(by: 1_000_000)
+        let (time, isLate) = now.addingReportingOverflow(span)
+        return isLong || isLate ? .max : time
+    }
+
     private func runTimers() {
         let mark = timers.nextSequence
         while let action = timers.takeDue(now, before: mark) { action() }

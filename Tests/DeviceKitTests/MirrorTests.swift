@@ -2,9 +2,9 @@ import Control
 import Testing
 import UnixSocket
 import Values
-import Wire
 
 @testable import DeviceKit
+@testable import Wire
 
 /// A mirror equals the kernel's region at the revision that it names, and never goes back.
 @Suite(.onLoop) struct MirrorTests {
@@ -70,6 +70,64 @@ import Wire
         try feed(mirror) { $0.snapshot(region: "r", epoch: 7, counter: 5, long) }
         #expect(mirror.regions["r"]?.value == long)
         #expect(told == 2)
+    }
+
+    /// Who leaves in the middle of a snapshot, and comes back before its end, begins anew.
+    @LoopActor @Test func `the rest of a snapshot that nobody waited for is dropped`() throws {
+        let mirror = Mirror(onlyObserved: true)
+        let long = Value.text(String(repeating: "a", count: WireLimits.snapshotPart * 2))
+        let writer = CBORWriter()
+        writer.together(2)
+        writer.snapshot(region: "r", epoch: 7, counter: 1, long)
+        writer.snapshot(region: "s", epoch: 7, counter: 1, .int(1))
+        writer.snapshot(region: "r", epoch: 7, counter: 2, .int(2))
+        let observer = mirror.observe("r") { _ in }
+        mirror.observe("s") { _ in }
+        var count = 0
+        var told = 0
+        try writer.withBytes { raw in
+            var offset = 0
+            while case .body(let body, let end) = Frame.next(in: raw, at: offset) {
+                offset = end
+                _ = try mirror.take(try KernelMessage(body))
+                count += 1
+                guard count == 2 else { continue }
+                #expect(mirror.forget(observer))
+                mirror.drop("r")
+                mirror.observe("r") { _ in told += 1 }
+            }
+        }
+        #expect(mirror.regions["r"]?.value == .int(2))
+        #expect(told == 1)
+        #expect(mirror.regions["s"]?.value == .int(1), "what came with it is complete")
+    }
+
+    @LoopActor @Test(arguments: [(2, 2), (0, 0), (.max, 0), (.max, .max)] as [(UInt64, UInt64)])
+    func `a part beyond the end of its snapshot is refused`(_ part: UInt64, _ parts: UInt64) {
+        let mirror = Mirror()
+        #expect(throws: WireError.self) {
+            try feed(mirror) { writer in
+                writer.frame(.snapshot, 6) {
+                    $0.text("r")
+                    for number in [7, 1, part, parts] { $0.uint(number) }
+                    $0.bytes([1])
+                }
+            }
+        }
+        #expect(mirror.regions.isEmpty)
+    }
+
+    /// A client keeps what it observes; a device all that it is sent.
+    @LoopActor @Test(arguments: [true, false])
+    func `what nobody observes is kept by a device alone`(_ onlyObserved: Bool) throws {
+        let mirror = Mirror(onlyObserved: onlyObserved)
+        try feed(mirror) {
+            $0.snapshot(region: "r", epoch: 7, counter: 1, .int(1))
+            $0.together(2)
+            $0.snapshot(region: "s", epoch: 7, counter: 1, .int(1))
+            $0.snapshot(region: "t", epoch: 7, counter: 1, .int(1))
+        }
+        #expect(mirror.regions.keys.sorted() == (onlyObserved ? [] : ["r", "s", "t"]))
     }
 
     @LoopActor @Test func `a commit of two regions is applied whole or not at all`() throws {

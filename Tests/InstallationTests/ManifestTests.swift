@@ -27,7 +27,7 @@ import Values
              "role": "presentation", "provides": ["D.x"], "calls": ["E.*"], "reads": ["R"],
              "writes": ["W"], "follows": [], "restart": "transient", "sandbox": "pure",
              "instances": 1, "startSeconds": 20, "drainSeconds": 0.5, "termSeconds": 2,
-             "regions": [{"name": "W", "initial": {"n": 1}, "scope": "kernel", "history": 8}],
+             "regions": [{"name": "W", "initial": {"n": 1}}],
              "limits": {"memory": 25165824, "cpuSeconds": 1, "descriptors": 10, "core": 0}}
             """)
         #expect(manifest.executable == "bin/d")
@@ -79,6 +79,10 @@ import Values
         (#"{"name": "d", "limits": {"memroy": 1}}"#, ["limits has no “memroy”"]),
         (#"{"name": "d", "regions": [{"name": "R"}]}"#, ["regions/R", "initial"]),
         (#"{"name": "d", "regions": [{"name": "R", "initial": 1, "x": 1}]}"#, ["“x”"]),
+        (
+            #"{"name": "d", "regions": [{"name": "R", "initial": 1, "scope": "s", "history": 8}]}"#,
+            ["“history”, “scope”", "initial, name"]
+        ),
         (#"{"name": "d", "regions": [{"initial": 1}]}"#, ["regions/name"]),
         (#"{"name": "d", "regions": {}}"#, ["regions", "a list"]),
         (#"{"name": "d", "follows": ["C"]}"#, ["follows", "a list of objects", "\"C\""]),

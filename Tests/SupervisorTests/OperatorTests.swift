@@ -24,6 +24,14 @@ import Testing
             "\(up), die 1, ready, die 1, clear, stop, wait 60", done: "refuse stopped",
             shown: "stopped: stopped"),
         Scenario(
+            "stop of a waiting device beside a cell takes its start back, too",
+            "\(up), die 1, ready, cell, ready, die@2 1, clear, stop, wait 2, wait 1, die@3 KILL",
+            done: "drain 3, term 3, kill 3, refuse stopped", shown: "stopped: stopped"),
+        Scenario(
+            "stop of a waiting device beside its old build takes its start back, too",
+            "\(up), swap, ready, die@2 1, ready, die@3 1, clear, stop, wait 2, die@1 0",
+            done: "drain 1, term 1, refuse stopped", shown: "stopped: stopped"),
+        Scenario(
             "start during a stop starts after the reap", "\(up), stop, start, die 0",
             done: "drain 1, spawn 2",
             shown: "starting: stop (exit 0)"),

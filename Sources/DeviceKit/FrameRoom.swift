@@ -1,0 +1,33 @@
+internal import Control
+internal import Wire
+
+/// What one frame carries. A frame that the kernel refuses costs the connection, so what does not
+/// fit is refused here, where somebody is told.
+enum FrameRoom {
+    /// Bytes of a payload: a frame less what stands around it.
+    static let payload = WireLimits.frame - 1_024
+
+    /// - Parameter what: what has so many bytes.
+    /// - Throws: `tooLarge`.
+    static func check(_ count: Int, _ what: @autoclosure () -> String) throws(KernelError) {
+        guard count <= payload else {
+            throw KernelError(
+                .tooLarge, "\(what()) has \(count) bytes; the limit is \(payload)", outcome: .none)
+        }
+    }
+
+    /// Whether it may name a symbol, region or channel.
+    static func isName(_ name: String) -> Bool {
+        (1...WireLimits.name).contains(name.utf8.count)
+    }
+
+    /// - Throws: `malformed` for what is no name.
+    static func check(name: String) throws(KernelError) {
+        guard isName(name) else {
+            throw KernelError(
+                .malformed,
+                "a name, with the pointer to a part of a region, has 1 to \(WireLimits.name) "
+                    + "bytes; “\(name.prefix(64))” has \(name.utf8.count)", outcome: .none)
+        }
+    }
+}

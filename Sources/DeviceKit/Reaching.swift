@@ -1,0 +1,18 @@
+internal import Control
+internal import UnixSocket
+
+extension KernelError {
+    /// Why the kernel of an instance cannot be reached, with one advice.
+    init(reaching instance: String, _ error: SocketError) {
+        var message = error.description
+        if error.code == .notServed {
+            var reason = error
+            reason.advice = nil
+            let name = instance == Program.instance ? "" : " --name \(instance)"
+            message =
+                "no kernel named \(instance) runs (\(reason)): "
+                + "start it with `concentric up\(name)`"
+        }
+        self.init(.unavailable, message, outcome: .none, retry: true)
+    }
+}
