@@ -233,7 +233,7 @@ package final class Hub {
             binding.route.map { descriptor in
                 // Asked once: it is made from the whole pipe.
                 let signature = descriptor.signature
-                return route(of: descriptor) {
+                return self.route(of: descriptor) {
                     closure("\(binding.name)\($0)", slot, binding, signature, peer)
                 }
             }
