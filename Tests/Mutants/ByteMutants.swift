@@ -19,7 +19,8 @@ extension Catalogue {
             "bytes_of_reads", "the values of regions that a record keeps are given back",
             [
                 .init(
-                    account, "pin.holders -= 1", "if !BROKEN { pin.holders -= 1 }")
+                    "Sources/Kernel/Pins.swift", "pin.holders -= 1",
+                    "if !BROKEN { pin.holders -= 1 }")
             ],
             [
                 .seeds,
