@@ -153,7 +153,9 @@ import Values
         for base in 0..<3 as Range<UInt64> {
             old.commit(visit, base + 1, base: base, to: Int64(base) + 5)
         }
-        old.commit(visit, 4, [.replace("log", base: 0, .array([1]))])
+        // Other regions are another kind of commit.
+        let log = Operation.Offer(region: "log", base: 0, patch: nil)
+        old.commit(visit, 4, [.replace("number", base: 3, 8), log])
         #expect(old.cable.builtOn == [])
         old.die()
         for life in 1...2 {
@@ -163,12 +165,12 @@ import Values
                 new.commit(repeated, tag, base: 9, to: 0)
                 new.parked(repeated)
             }
-            new.commit(repeated, 14, [.replace("log", base: 9, .array([]))])
+            new.commit(repeated, 14, [.replace("number", base: 9, 0), log])
             new.parked(repeated)
             #expect(
                 new.heard() == [
                     "11 committed on [\"0\"]", "12 committed on [\"5\"]", "13 committed on [\"6\"]",
-                    "14 committed on [\"-1\"]",
+                    "14 committed on [\"7\", \"-1\"]",
                 ], "life \(life)")
             // What another process was told is not built on.
             #expect(new.cable.builtOn == [11, 12])
