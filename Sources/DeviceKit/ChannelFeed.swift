@@ -165,7 +165,7 @@ final class ChannelFeed {
                 [weak self] in self?.ask()
             }
         case .failure(let error): failure = error
-        case .output, .committed, .conflict, .published:
+        case .output, .committed, .repeated, .conflict, .published:
             failure = KernelError(.malformed, "the kernel answered another question")
         }
         settle()

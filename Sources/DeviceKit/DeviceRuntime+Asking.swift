@@ -1,4 +1,6 @@
 internal import Control
+internal import Glibc
+internal import Values
 internal import Wire
 
 /// What the code of visits asks of the kernel.
@@ -50,6 +52,18 @@ extension DeviceRuntime {
             link?.send { $0.publish(id: lastDispatch, channel: channel.name, key: nil, bytes) }
         } catch {
             Device.complain("an event for \(channel.name) was not published: \(error)")
+        }
+    }
+
+    /// The values of a recorded commit, of which the kernel tells what differs.
+    func recorded(
+        _ visit: VisitState, _ tag: UInt64, since earlier: UInt64, _ patches: [Patch]
+    ) -> [Value] {
+        do {
+            return try visit.recorded(tag, since: earlier, patches)
+        } catch {
+            Device.complain("the kernel's record of a commit does not apply: \(error)")
+            exit(70)
         }
     }
 

@@ -205,7 +205,9 @@ final class DeviceRuntime: LinkDelegate {
             switch reply {
             case .output(let bytes): .output([UInt8](bytes))
             case .failure(let error): .failure(error)
-            case .committed(_, let values): .committed(values)
+            case .committed(_, let values): .committed(visit.recorded(tag, values))
+            case .repeated(_, let earlier, let patches):
+                .committed(recorded(visit, tag, since: earlier, patches))
             case .conflict: .conflict
             case .published(let sequence): .published(sequence)
             case .events, .gap:

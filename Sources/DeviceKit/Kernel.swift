@@ -339,7 +339,7 @@ extension Kernel: LinkDelegate {
         case .failure(let error): settle(id, .failure(error))
         case .published(let sequence):
             settle(id, .success(withUnsafeBytes(of: sequence.bigEndian) { Array($0) }))
-        case .committed, .conflict, .events, .gap: settle(id, .success([]))
+        case .committed, .repeated, .conflict, .events, .gap: settle(id, .success([]))
         }
     }
 

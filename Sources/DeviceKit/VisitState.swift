@@ -67,6 +67,8 @@ final class VisitState {
     private var closures: [UInt64: [StageBody]] = [:]
     private var asked: [UInt64: UnsafeContinuation<Reply, any Error>] = [:]
     private var answers: [(tag: UInt64, Reply)] = []
+    /// What recorded commits were made on, until the kernel has built on it.
+    private var recordedValues: [UInt64: [Value]] = [:]
     private var isCancelled = false
     private let draws = Mutex<UInt64>(0)
 
@@ -202,6 +204,23 @@ final class VisitState {
         guard phase != .finished, asked[tag] != nil else { return false }
         answers.append((tag, reply))
         return true
+    }
+
+    /// Keeps the values of a recorded commit, on which the kernel may build others.
+    func recorded(_ tag: UInt64, _ values: [Value]?) -> [Value]? {
+        if let values { recordedValues[tag] = values }
+        return values
+    }
+
+    /// The values of a recorded commit, of which the kernel tells what differs from an earlier one.
+    /// - Throws: when there is no earlier one, or they do not apply to it.
+    func recorded(_ tag: UInt64, since earlier: UInt64, _ patches: [Patch]) throws -> [Value] {
+        guard let before = recordedValues.removeValue(forKey: earlier),
+            before.count == patches.count
+        else { throw WireError.field("the earlier commit") }
+        let values = try zip(before, patches).map { try $1.apply(to: $0) }
+        recordedValues[tag] = values
+        return values
     }
 
     /// Hands over the earliest answer.

@@ -1,5 +1,6 @@
 package import Control
 package import Kernel
+package import Values
 import Wire
 
 /// What the hub says, as bytes.
@@ -35,6 +36,17 @@ extension CableDriver: Cable {
         case .conflict: output.conflict(answer: visit, tag)
         case .published(let sequence): output.published(answer: visit, tag, sequence)
         }
+        tell()
+    }
+
+    /// A handler may have made a thousand commits on a region of a million rows. The values share
+    /// what has not changed between them, so that to tell the difference costs what has.
+    package func answer(
+        visit: UInt64, tag: UInt64, revision: UInt64, values: [Value], since earlier: Answered
+    ) {
+        ordered.repeated(
+            answer: visit, tag, revision: revision, since: earlier.tag,
+            zip(earlier.values, values).map { Patch.difference(from: $0, to: $1) })
         tell()
     }
 

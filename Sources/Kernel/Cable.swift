@@ -11,6 +11,10 @@ package protocol Cable: AnyObject {
     func cancel(visit: UInt64)
     /// The answer to what a visit asked for.
     func answer(visit: UInt64, tag: UInt64, _ answer: Answer)
+    /// The answer to a commit in a repeat that has been answered with the values of an earlier one
+    /// of the same regions: most of them are what they were.
+    func answer(
+        visit: UInt64, tag: UInt64, revision: UInt64, values: [Value], since earlier: Answered)
     /// The end of a call.
     func reply(call: UInt64, _ result: Result<[UInt8], KernelError>)
     /// The end of a call that gives these bytes, which are lent.
@@ -30,10 +34,22 @@ package protocol Cable: AnyObject {
 }
 
 extension Cable {
+    package func answer(
+        visit: UInt64, tag: UInt64, revision: UInt64, values: [Value], since earlier: Answered
+    ) {
+        answer(visit: visit, tag: tag, .committed(revision: revision, values: values))
+    }
     package func reply(call: UInt64, output: UnsafeRawBufferPointer) {
         reply(call: call, .success([UInt8](output)))
     }
     package var isFull: Bool { false }
+}
+
+/// A recorded commit that a repeat has been answered.
+package struct Answered {
+    package var tag: UInt64
+    /// What it was made on.
+    package var values: [Value]
 }
 
 /// One delivery of a stage.

@@ -170,6 +170,8 @@ final class Visit {
     var held: [(Entry, Operation)] = []
     /// Recorded operations that were asked again and whose answers wait for `parked`.
     var due: [Entry] = []
+    /// Of the recorded commits of each kind, the last that it was answered.
+    var answered: [EntryName: Answered] = [:]
 
     init(
         number: UInt64, count: Int, peer: Peer, symbol: SymbolSlot, since: UInt64, replay: Bool

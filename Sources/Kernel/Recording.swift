@@ -321,6 +321,14 @@ extension Hub {
             return visit.peer.cable.answer(
                 visit: visit.number, tag: tag, .committed(revision: revision, values: nil))
         }
+        if case .committed(let revision, let values?) = answer {
+            let now = Answered(tag: tag, values: values)
+            if let earlier = visit.answered.updateValue(now, forKey: entry.name) {
+                return visit.peer.cable.answer(
+                    visit: visit.number, tag: tag, revision: revision, values: values,
+                    since: earlier)
+            }
+        }
         visit.peer.cable.answer(visit: visit.number, tag: tag, answer)
     }
 }

@@ -28,6 +28,8 @@ package enum KernelMessage {
         case failure(KernelError)
         /// The commit is made; in a repeat, the values that it was applied to.
         case committed(revision: UInt64, values: [Value]?)
+        /// The same in a repeat, as what differs from the values of an earlier commit of the visit.
+        case repeated(revision: UInt64, since: UInt64, [Patch])
         case conflict
         /// The event stands in its channel under this number.
         case published(UInt64)
@@ -40,6 +42,7 @@ package enum KernelMessage {
             switch self {
             case .output, .failure, .published: 2
             case .committed, .events, .gap: 3
+            case .repeated: 4
             case .conflict: 1
             }
         }
@@ -216,6 +219,7 @@ extension CBORReader {
         case 4: return .published(try uint())
         case 5: return try events()
         case 6: return try gap()
+        case 7: return .repeated(revision: try uint(), since: try uint(), try patches())
         default: throw WireError.field("reply")
         }
     }

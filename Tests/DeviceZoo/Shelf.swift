@@ -20,6 +20,10 @@ extension Zoo {
         "Zoo.stock", .replayable.limits(attempt: 30_000, deadline: 90_000))
     /// Lends a book; how often it has been lent.
     static let lend = Symbol<Int, Int>("Zoo.lend", .replayable)
+    /// Lends the first book so often, one commit each; the sum of what the commits gave. In the
+    /// middle its process ends if there is a file `NAME.fall` among the data.
+    static let lendOften = Symbol<Int, Int>(
+        "Zoo.lendOften", .replayable.limits(attempt: 5_000, deadline: 60_000))
     /// Takes a book out.
     static let discard = Symbol<Int, Bool>("Zoo.discard", .replayable)
 }
@@ -52,6 +56,23 @@ enum Shelves {
                 }
                 guard let loans else { throw KernelError(.failed, "there is no book \(id)") }
                 return loans
+            }
+        },
+        Zoo.lendOften.name: { device in
+            device.bind(Zoo.lendOften) { kernel, count in
+                var sum = 0
+                for number in 1...max(1, count) {
+                    sum += try await kernel.buffer.mutate(Shelf.self) { shelf in
+                        try shelf.books.update(0) { book in
+                            book.loans += 1
+                            return book.loans
+                        } ?? 0
+                    }
+                    if number == count / 2, unlink(Place.file("fall")) == 0 {
+                        kill(getpid(), SIGKILL)
+                    }
+                }
+                return sum
             }
         },
         Zoo.discard.name: { device in

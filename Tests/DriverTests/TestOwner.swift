@@ -99,6 +99,8 @@ final class TestCable {
         case .output(let bytes): "\([UInt8](bytes))"
         case .failure(let error): "! \(error.code.rawValue)"
         case .committed(let revision, let values): "committed \(revision) \(values?.count ?? -1)"
+        case .repeated(let revision, let earlier, let patches):
+            "repeated \(revision) since \(earlier) \(patches.map { $0.value.json() })"
         case .conflict: "conflict"
         case .published(let sequence): "published \(sequence)"
         case .events(let after, let events): "events \(events.map(\.payload)) to \(after)"

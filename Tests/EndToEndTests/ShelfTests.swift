@@ -6,7 +6,7 @@ extension EndToEnd {
     @Suite struct Shelf {
         private static let zoo = [
             Animal(
-                name: "zoo", answers: ["stock", "lend", "discard"],
+                name: "zoo", answers: ["stock", "lend", "lendOften", "discard"],
                 more: [
                     "writes": ["Shelf"],
                     "regions": [["name": "Shelf", "initial": ["books": [:]]]],
@@ -50,6 +50,21 @@ extension EndToEnd {
                     ])
                 let part = try instance.json("buffer", "Shelf#/books/77")
                 #expect(part["value"] == [["id": 77, "title": "volume 77", "loans": 2]])
+            }
+        }
+
+        @Test func `a repeat of many commits on many rows is told what differs between them`()
+            throws
+        {
+            try Instance.with(zoo: Self.zoo, reference: false) { instance in
+                #expect(try instance.run("call", "Zoo.stock", "20000").out == "20000\n")
+                try Files.write("", to: "\(instance.data)/zoo.fall")
+                // Were each of the 300 recorded commits told with all books, its time would pass.
+                let lent = try instance.run("call", "Zoo.lendOften", "600", within: 90)
+                #expect(lent.out == "\(600 * 601 / 2)\n", "\(lent)")
+                #expect(try instance.device("zoo").restarts == 1)
+                let part = try instance.json("buffer", "Shelf#/books/0/loans")
+                #expect(part["value"] == [600])
             }
         }
     }

@@ -148,6 +148,36 @@ import Values
         #expect(values == [.int(0), .array([])])
     }
 
+    @Test func `a recorded commit is built on the one before it of the same regions`() throws {
+        let (house, old, visit) = try working()
+        for base in 0..<3 as Range<UInt64> {
+            old.commit(visit, base + 1, base: base, to: Int64(base) + 5)
+        }
+        // Other regions are another kind of commit.
+        let log = Operation.Offer(region: "log", base: 0, patch: nil)
+        old.commit(visit, 4, [.replace("number", base: 3, 8), log])
+        #expect(old.cable.builtOn == [])
+        old.die()
+        for life in 1...2 {
+            let new = try house.circuit()
+            let repeated = try new.take("Circuit.work")
+            for tag in 11...13 as ClosedRange<UInt64> {
+                new.commit(repeated, tag, base: 9, to: 0)
+                new.parked(repeated)
+            }
+            new.commit(repeated, 14, [.replace("number", base: 9, 0), log])
+            new.parked(repeated)
+            #expect(
+                new.heard() == [
+                    "11 committed on [\"0\"]", "12 committed on [\"5\"]", "13 committed on [\"6\"]",
+                    "14 committed on [\"7\", \"-1\"]",
+                ], "life \(life)")
+            // What another process was told is not built on.
+            #expect(new.cable.builtOn == [11, 12])
+            new.die()
+        }
+    }
+
     @Test func `a region that readers would not accept is refused at the commit`() throws {
         var limits = HubLimits()
         limits.regionBytes = 1_000

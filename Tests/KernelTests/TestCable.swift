@@ -31,6 +31,8 @@ final class TestCable: Cable {
     var visits: [Visit] = []
     var cancelled: [UInt64] = []
     var answers: [Told] = []
+    /// The questions on whose recorded answers others were built.
+    var builtOn: [UInt64] = []
     var replies: [(call: UInt64, result: Result<[UInt8], KernelError>)] = []
     var accepted: [UInt64] = []
     var channelAnswers: [(call: UInt64, answer: ChannelAnswer)] = []
@@ -56,6 +58,13 @@ final class TestCable: Cable {
 
     func answer(visit: UInt64, tag: UInt64, _ answer: Answer) {
         answers.append(Told(visit: visit, tag: tag, answer: answer))
+    }
+
+    func answer(
+        visit: UInt64, tag: UInt64, revision: UInt64, values: [Value], since earlier: Answered
+    ) {
+        builtOn.append(earlier.tag)
+        answer(visit: visit, tag: tag, .committed(revision: revision, values: values))
     }
 
     func reply(call: UInt64, _ result: Result<[UInt8], KernelError>) {

@@ -14,7 +14,7 @@ struct GoldenVector: Sendable, CustomTestStringConvertible {
     var testDescription: String { name }
 
     /// How many vectors stand in `messages.json`: a folder that is not found must not pass.
-    static let expected = 96
+    static let expected = 99
 
     static let messages: [GoldenVector] = read("messages.json")
 
@@ -162,6 +162,8 @@ extension CBORWriter {
         case .failure(let error): failure(answer: visit, tag, error)
         case .committed(let revision, let values):
             committed(answer: visit, tag, revision: revision, values: values)
+        case .repeated(let revision, let earlier, let patches):
+            repeated(answer: visit, tag, revision: revision, since: earlier, patches)
         case .conflict: conflict(answer: visit, tag)
         case .published(let sequence): published(answer: visit, tag, sequence)
         case .events, .gap: Issue.record("no writer makes such an answer")
