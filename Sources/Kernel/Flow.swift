@@ -72,6 +72,8 @@ final class Flow {
     var began: UInt64 = 0
     /// The longest that its caller lets it run.
     let bound: UInt64
+    /// How many calls and pipes of handlers stand above it.
+    var depth = 0
     var position = 0
     var step: UInt32 = 0
     var attempt: UInt32 = 0

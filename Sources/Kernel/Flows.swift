@@ -28,7 +28,12 @@ extension Hub {
             number: numbers, origin: origin, symbol: symbol, path: path, value: payload,
             deadline: min(own, bound), bound: bound)
         switch origin {
-        case .operation(let parent, _), .branch(let parent, _): flow.root = parent.root
+        case .operation(let parent, _):
+            flow.root = parent.root
+            flow.depth = parent.depth + 1
+        case .branch(let parent, _):
+            flow.root = parent.root
+            flow.depth = parent.depth
         case .call, .command, .event: flow.valueBytes = payload.count
         }
         hold(flow, Flow.ownBytes + flow.valueBytes + (path?.utf8.count ?? 0))

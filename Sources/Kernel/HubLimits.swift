@@ -61,6 +61,8 @@ package struct HubLimits: Sendable {
     package var previewSteps = 1_024
     /// A value and what a repeat must get with it; larger ones do not fit into a frame.
     package var visitBytes = 16_776_192
+    /// Calls and pipes of handlers, each asked for by a visit of the one before.
+    package var depth = 64
     /// Bytes of a key of the caller's own. It is kept with its flow and is not counted elsewhere.
     package var keyBytes = 512
     /// Events that one channel keeps.

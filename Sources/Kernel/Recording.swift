@@ -122,6 +122,15 @@ extension Hub {
         )
     }
 
+    /// Who calls itself without an end would fill the kernel long before its deadline.
+    private func tooDeep(_ flow: Flow) -> KernelError {
+        let name = flow.visit?.symbol.name ?? flow.symbol.name
+        return KernelError(
+            .overloaded,
+            "\(name) asks from within \(flow.depth) calls of each other: does it call itself?",
+            outcome: .none)
+    }
+
     /// A read that a repeat must get again.
     package func note(
         _ peer: Peer, visit number: UInt64, region: String, number n: UInt32, revision: UInt64
@@ -220,6 +229,9 @@ extension Hub {
 
     private func perform(_ flow: Flow, _ entry: Entry, _ operation: Operation) {
         switch operation {
+        case .call where flow.depth >= limits.depth, .run where flow.depth >= limits.depth:
+            entry.answer = .failure(tooDeep(flow))
+            answer(flow, entry)
         case .call(let symbol, let payload, let deadline):
             perform(flow, entry, call: symbol, payload, deadline)
         case .commit(let offers):

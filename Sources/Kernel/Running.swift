@@ -62,14 +62,22 @@ extension Hub {
 
     // MARK: - Commands of handlers
 
+    /// The key of the present step; a long one is a digest of it.
+    private func ownKey(of flow: Flow) -> String {
+        let key = key(of: flow)
+        guard key.utf8.count > 2 * limits.keyBytes else { return key }
+        return "\(Hub.ownRoot)#\(Digest.text(Array(key.utf8)))"
+    }
+
     func perform(
         _ flow: Flow, _ entry: Entry, dispatch symbol: SymbolSlot, _ payload: [UInt8]
     ) {
         // It outlives the flow that sent it: below that flow's key its own keys would be forgotten
         // while it still runs. Only what a caller's own key stands for is kept for longer.
+        // One that sends itself again, for days, would have a longer key each time.
         let path =
             flow.path?.hasPrefix(Hub.ownRoot) == true
-            ? "\(key(of: flow))/dispatch:\(symbol.name):\(Digest.text(payload)):\(entry.number)"
+            ? "\(ownKey(of: flow))/dispatch:\(symbol.name):\(Digest.text(payload)):\(entry.number)"
             : nil
         switch accept(symbol, payload, path: path, isSpared: flow.isSpared) {
         case .failure(let error): answer(flow, entry, .failure(error))

@@ -147,6 +147,27 @@ import Values
         #expect(call.end == "gave up")
     }
 
+    @Test func `who calls itself without an end is told so, and all above it end`() throws {
+        let house = try TestHouse(Self.limits { $0.depth = 3 })
+        let (_, circuit, _) = try house.startAll()
+        let call = house.client.call("Circuit.work", "0")
+        var visits: [TestCable.Visit] = []
+        for number in 1...4 {
+            let visit = try circuit.take("Circuit.work")
+            visits.append(visit)
+            try circuit.call(visit, UInt64(number), "Circuit.work", "\(number)")
+            #expect(circuit.heard() == (number == 4 ? ["4 ! overloaded"] : []))
+        }
+        // A pipe of the handler is no way around it.
+        circuit.run(visits[3], 5, [], "x")
+        #expect(circuit.heard() == ["5 ! overloaded"])
+        for (number, visit) in visits.enumerated().reversed() {
+            circuit.answer(visit, "\(number)")
+        }
+        #expect(call.end == "0")
+        #expect(house.hub.liveFlows == 0)
+    }
+
     @Test func `repeats do not use up the record`() throws {
         let house = try TestHouse(Self.limits { $0.recordBytes = 200 })
         let compute = try house.compute()

@@ -197,6 +197,27 @@ import Testing
         }
     }
 
+    @Test func `a command that sends itself on for ever has a key of bounded length each time`()
+        throws
+    {
+        let house = try TestHouse()
+        let circuit = try house.circuit()
+        let key = String(repeating: "k", count: house.hub.limits.keyBytes)
+        let call = house.client.call("Circuit.work", "1", key: key)
+        var paths: Set<String> = []
+        for number in 1...60 {
+            let work = try circuit.take("Circuit.work")
+            let path = try #require(work.path)
+            #expect(path.hasPrefix("own:"))
+            #expect(path.utf8.count < 4 * house.hub.limits.keyBytes, "\(number)")
+            paths.insert(path)
+            try circuit.dispatch(work, UInt64(number), "Circuit.work", "1")
+            circuit.answer(work, "2")
+        }
+        #expect(paths.count == 60, "each has another")
+        #expect(call.end == "2")
+    }
+
     @Test func `a command of a handler that is not accepted is an error there`() throws {
         let house = try TestHouse()
         let circuit = try house.circuit()
