@@ -181,6 +181,7 @@ import Wire
             let error = await #expect(throws: KernelError.self) { try await way() }
             #expect(error?.code == .tooLarge)
         }
+        try #require(fake.words == [])
         let call = start { try await kernel.call("A.ask", payload) }
         let id = await fake.hears("call \(FrameRoom.payload)")
         fake.say { $0.output(reply: id, [1]) }
