@@ -121,7 +121,7 @@ extension Kernel {
     private func publish(
         _ channel: String, _ payload: [UInt8], _ key: String?
     ) async throws -> UInt64 {
-        try check(payload, channel)
+        try FrameRoom.check(payload, for: channel, key: key)
         try await room()
         let reply = try await ask { id, link in
             link.send { $0.publish(id: id, channel: channel, key: key, payload) }

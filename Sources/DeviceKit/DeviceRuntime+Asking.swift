@@ -35,7 +35,7 @@ extension DeviceRuntime {
         guard let link else { return }
         do {
             let bytes = try symbol.payload.encode(payload, coding)
-            try FrameRoom.check(bytes.count, "its payload")
+            try FrameRoom.check(bytes, for: symbol.name)
             let number = link.number(of: symbol.name)
             lastDispatch += 1
             link.send { $0.dispatch(id: lastDispatch, symbol: number, key: nil, bytes) }
@@ -47,7 +47,7 @@ extension DeviceRuntime {
     func publish<E>(_ channel: Channel<E>, _ event: E) {
         do {
             let bytes = try channel.event.encode(event, coding)
-            try FrameRoom.check(bytes.count, "it")
+            try FrameRoom.check(bytes, for: channel.name)
             lastDispatch += 1
             link?.send { $0.publish(id: lastDispatch, channel: channel.name, key: nil, bytes) }
         } catch {

@@ -16,6 +16,17 @@ enum FrameRoom {
         }
     }
 
+    /// Checks what goes to a symbol or channel, under its sender's own key if that has one.
+    /// - Throws: `malformed`, `tooLarge`.
+    static func check(
+        _ payload: [UInt8], for name: String, key: String? = nil
+    ) throws(KernelError) {
+        try check(name: name)
+        let own = key?.utf8.count ?? 0
+        try check(
+            payload.count + own, "the payload of \(name)\(own > 0 ? " with its key" : "")")
+    }
+
     /// Whether it may name a symbol, region or channel.
     static func isName(_ name: String) -> Bool {
         (1...WireLimits.name).contains(name.utf8.count)

@@ -179,7 +179,7 @@ public final class Kernel {
     private func exchange(
         _ symbol: String, _ payload: [UInt8], _ deadline: UInt32, _ key: String?
     ) async throws -> [UInt8] {
-        try check(payload, symbol)
+        try FrameRoom.check(payload, for: symbol, key: key)
         guard hasRoom(for: payload.count) else {
             return try await exchangeLater(symbol, payload, deadline, key)
         }
@@ -198,17 +198,12 @@ public final class Kernel {
     }
 
     private func send(_ symbol: String, _ payload: [UInt8], _ key: String?) async throws {
-        try check(payload, symbol)
+        try FrameRoom.check(payload, for: symbol, key: key)
         try await room()
         _ = try await ask { id, link in
             let number = link.number(of: symbol)
             link.send { $0.dispatch(id: id, symbol: number, key: key, payload) }
         }
-    }
-
-    func check(_ payload: [UInt8], _ symbol: String) throws(KernelError) {
-        try FrameRoom.check(name: symbol)
-        try FrameRoom.check(payload.count, "the payload of \(symbol)")
     }
 
     /// Whether one more call may be open. A payload that is larger than what the kernel grants is

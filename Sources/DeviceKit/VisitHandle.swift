@@ -42,7 +42,7 @@ struct VisitHandle: Handle {
 
     private func encode<P>(_ payload: P, _ coder: Coder<P>, _ name: String) throws -> [UInt8] {
         let bytes = try coder.encode(payload, coding)
-        try FrameRoom.check(bytes.count, "the payload of \(name)")
+        try FrameRoom.check(bytes, for: name)
         return bytes
     }
 

@@ -120,8 +120,8 @@ extension House: SupervisorDelegate {
 
     func changed(_ status: DeviceStatus) {
         turn()
-        statuses[status.name] = status
-        if status.state == .failed {
+        let before = statuses.updateValue(status, forKey: status.name)
+        if status.state == .failed, before?.state != .failed {
             hub.report(
                 status.name,
                 KernelError(

@@ -166,6 +166,29 @@ import Wire
         #expect(fake.words == [] && !fake.isOver)
     }
 
+    @LoopActor @Test func `a key counts for what a frame carries`() async throws {
+        let (kernel, fake) = try await FakeKernel.client()
+        defer { kernel.close() }
+        // Its head takes five bytes.
+        let payload = Value.bytes([UInt8](repeating: 0, count: FrameRoom.payload - 5))
+        let key = String(repeating: "k", count: 2_000)
+        let ways: [@LoopActor () async throws -> Void] = [
+            { _ = try await kernel.call("A.ask", payload, key: key) },
+            { try await kernel.dispatch("A.ask", payload, key: key) },
+            { try await kernel.publish("A.said", payload, key: key) },
+        ]
+        for way in ways {
+            let error = await #expect(throws: KernelError.self) { try await way() }
+            #expect(error?.code == .tooLarge)
+        }
+        try #require(fake.words == [])
+        let call = start { try await kernel.call("A.ask", payload) }
+        let id = await fake.hears("call \(FrameRoom.payload)")
+        fake.say { $0.output(reply: id, [1]) }
+        #expect(try await call.value == .int(1))
+        #expect(fake.words.count == 1 && !fake.isOver)
+    }
+
     @LoopActor @Test func `a time that is too far is the last there is`() {
         let now = EventLoop.shared.now
         #expect(EventLoop.shared.time(in: 2) == now + 2_000_000)
