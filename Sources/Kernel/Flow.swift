@@ -107,6 +107,13 @@ final class Flow {
         self.bound = bound
     }
 
+    /// Whether its stage still wants answers to what it has asked. A `finally` does until it has
+    /// ended, and then holds neither a visit nor a place in a queue.
+    var listens: Bool {
+        guard last else { return ending == nil && reply == nil }
+        return visit != nil || waiting != nil || awaiting != nil
+    }
+
     /// Forgets what belongs to one stage. The step counts on and never repeats.
     func forgetStage() {
         if record != nil { record = nil }

@@ -314,7 +314,7 @@ extension Hub {
             // The flow and its entry hold each other until here.
             entry.child = nil
             parent.dirty = parent.dirty || flow.dirty
-            if parent.ending == nil && parent.reply == nil {
+            if parent.listens {
                 switch result(flow, ending) {
                 case .success(let bytes): entry.answer = .output(bytes)
                 case .failure(let error): entry.answer = .failure(error)
@@ -357,6 +357,7 @@ extension Hub {
         report(
             name, KernelError(.finallyLost, "\(name) did not run to its end: \(why)"),
             flow: flow.number)
-        end(flow)
+        cancelChildren(flow, "the `finally` that asked has ended")
+        close(flow)
     }
 }

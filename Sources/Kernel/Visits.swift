@@ -137,13 +137,16 @@ extension Hub {
         if tracing { keep(flow, visit, verb) }
         flow.visit = nil
         if flow.last {
-            guard case .fail(let error) = verb else { return end(flow) }
-            if visit.cancelled != nil { return lose(finallyOf: flow, "it took all of its time") }
-            report(visit.symbol.name, error, flow: flow.number)
-            return end(flow)
-        }
-        if flow.ending == nil {
+            if case .fail(let error) = verb {
+                if visit.cancelled != nil {
+                    return lose(finallyOf: flow, "it took all of its time")
+                }
+                report(visit.symbol.name, error, flow: flow.number)
+            }
+        } else if flow.ending == nil {
             flow.reply = verb
+        }
+        if flow.last || flow.reply != nil {
             cancelChildren(flow, "its stage answered without waiting for it")
         }
         close(flow)
