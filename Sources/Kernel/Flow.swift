@@ -38,6 +38,8 @@ final class Flow {
     let symbol: SymbolSlot
     /// The key of all above this flow; nil for a root without a key of its own.
     let path: String?
+    /// How many flows stand above it.
+    var depth = 0
     /// Whose route it runs along: its own symbol, or the one that it was diverted to.
     var entered: SymbolSlot
     /// Nil until the device has said how it answers the symbol.
@@ -83,6 +85,9 @@ final class Flow {
     var dirty = false
     var running = false
     var ended = false
+    /// `advance` runs, and has been asked for again within itself.
+    var isAdvancing = false
+    var goesOn = false
     var lane: Lane?
     /// Seen time since which the deadline of an event's flow stands.
     var standsSince: UInt64?
@@ -159,6 +164,8 @@ final class Record {
     /// What the present visit has asked anew and what was kept before, against the limits.
     var operations = 0
     var bytes = 0
+    /// What the present visit has asked beyond them.
+    var refusals = 0
     /// Answers given, to keep their order.
     var told = 0
 
@@ -168,6 +175,7 @@ final class Record {
     /// Another visit begins: nothing has been asked in it, and what was only held is forgotten.
     func rewind() {
         for entry in entries { entry.tag = nil }
+        refusals = 0
         operations = entries.count
         bytes = entries.reduce(0) { $0 + $1.size }
     }
@@ -248,6 +256,8 @@ final class Lane {
     let name: String
     private(set) var queue: [Flow] = []
     private(set) var bytes = 0
+    /// The next command is being begun.
+    var isAdvancing = false
 
     init(_ name: String) {
         self.name = name

@@ -39,6 +39,9 @@ extension Hub {
         guard record.operations < limits.recordEntries,
             record.bytes + size <= limits.recordBytes
         else {
+            // Who does not stop asking is not answered for ever: the attempt's time ends it.
+            record.refusals += 1
+            guard record.refusals <= limits.recordEntries else { return }
             return peer.cable.answer(visit: number, tag: tag, .failure(recordFull(visit)))
         }
         record.operations += 1
@@ -220,6 +223,10 @@ extension Hub {
             }
             return answer(flow, entry)
         }
+        if let error = tooDeep(flow, symbol.name) {
+            entry.answer = .failure(error)
+            return answer(flow, entry)
+        }
         let asked = deadline == 0 ? UInt64.max : seen + UInt64(deadline) * 1_000_000
         let path = "\(key(of: flow))/\(symbol.name):\(Digest.text(payload)):\(entry.number)"
         let child = start(
@@ -227,6 +234,16 @@ extension Hub {
         entry.child = child
         flow.children.append(child)
         begin(child)
+    }
+
+    /// Why a flow may not have another below it: a handler that calls itself without end would fill
+    /// the kernel before any deadline stops it.
+    func tooDeep(_ flow: Flow, _ name: String) -> KernelError? {
+        guard flow.depth >= limits.depth else { return nil }
+        return KernelError(
+            .overloaded,
+            "\(name) would be the flow number \(limits.depth + 1) below another: does a handler "
+                + "call itself without end?")
     }
 
     /// The path that names the present step of a flow for ever.
@@ -273,6 +290,13 @@ extension Hub {
 
     private func tell(_ flow: Flow, _ entry: Entry, recorded: Bool) {
         guard let visit = flow.visit, let tag = entry.tag, let answer = entry.answer else { return }
+        if recorded, case .committed(_, let values?) = answer, !fitsIntoFrame(values) {
+            let error = KernelError(
+                .tooLarge,
+                "\(visit.symbol.name) has committed on more than the \(limits.visitBytes) bytes "
+                    + "that its repeat can be told: keep less in one region")
+            return finish(flow, .failure(error))
+        }
         if entry.order == nil {
             flow.record?.told += 1
             entry.order = flow.record?.told
@@ -283,6 +307,22 @@ extension Hub {
                 visit: visit.number, tag: tag, .committed(revision: revision, values: nil))
         }
         visit.peer.cable.answer(visit: visit.number, tag: tag, answer)
+    }
+}
+
+extension Hub {
+    /// Counting ends at the limit, for the values may be as large as regions.
+    private func fitsIntoFrame(_ values: [Value]) -> Bool {
+        var room = limits.visitBytes
+        for value in values {
+            // The weight may be over the true size, but not by so much.
+            guard value.weight(limit: 4 * limits.visitBytes) <= 4 * limits.visitBytes else {
+                return false
+            }
+            room -= value.encodedSize
+            guard room >= 0 else { return false }
+        }
+        return true
     }
 }
 

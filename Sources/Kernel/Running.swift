@@ -10,7 +10,8 @@ extension Hub {
     ) {
         guard let visit = flow.visit, let device = visit.symbol.device else { return }
         let name = "\(visit.symbol.name)#run"
-        do {
+        do throws(KernelError) {
+            if let error = tooDeep(flow, name) { throw error }
             try check(descriptor, name, device)
         } catch {
             entry.answer = .failure(error)

@@ -87,3 +87,13 @@ extension Hub {
         set(region: RegionSlot.errors, .array([]))
     }
 }
+
+extension String {
+    /// So many bytes of a text from elsewhere, up to the end of a character, and a mark.
+    func cut(to bytes: Int) -> String {
+        guard utf8.count > bytes else { return self }
+        var end = utf8.index(utf8.startIndex, offsetBy: bytes)
+        while utf8[end] & 0xC0 == 0x80 { utf8.formIndex(before: &end) }
+        return self[..<end] + "…"
+    }
+}
