@@ -42,7 +42,8 @@ public struct KernelError: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 extension KernelError.Code {
-    /// The device is away and its queue is full, or it does not come back by itself.
+    /// The device is away and its queue is full, or it does not come back by itself; or the past
+    /// that was asked for is not kept.
     public static let unavailable = Self(rawValue: "unavailable")
     /// The time of the whole flow is over.
     public static let deadline = Self(rawValue: "deadline")
@@ -56,11 +57,11 @@ extension KernelError.Code {
     public static let diverged = Self(rawValue: "diverged")
     /// The client, or the flow that asked, no longer wants the answer.
     public static let cancelled = Self(rawValue: "cancelled")
-    /// Nobody answers the symbol.
+    /// Nobody answers the symbol, or there is no such region or channel.
     public static let unbound = Self(rawValue: "unbound")
     /// A word of the protocol that this build does not yet serve.
     public static let unsupported = Self(rawValue: "unsupported")
-    /// More open calls or bytes than the connection was given.
+    /// More than a connection, a lane or a flow may have at once.
     public static let overloaded = Self(rawValue: "overloaded")
     /// One stage asked for more than its record can hold.
     public static let recordFull = Self(rawValue: "recordFull")
@@ -70,11 +71,11 @@ extension KernelError.Code {
     public static let denied = Self(rawValue: "denied")
     /// The kernel went away before it answered.
     public static let kernelLost = Self(rawValue: "kernelLost")
-    /// A message over the limit.
+    /// A value, a route or a message over its limit.
     public static let tooLarge = Self(rawValue: "tooLarge")
     /// A commit met newer values again and again.
     public static let conflict = Self(rawValue: "conflict")
-    /// The time of a `finally` is over and its device was away.
+    /// A `finally` did not run to its end.
     public static let finallyLost = Self(rawValue: "finallyLost")
     /// A stage ended its flow, or sent it on, with a value of another shape than the flow gives.
     public static let composeTypeMismatch = Self(rawValue: "composeTypeMismatch")

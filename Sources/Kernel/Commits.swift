@@ -99,7 +99,7 @@ extension Hub {
         let next: Value
         let undo: Patch
         do {
-            (next, undo) = try patch.applying(to: slot.value)
+            (next, undo) = try patch.applying(to: slot.value, effort: Patch.effortLimit)
         } catch {
             return .failure(
                 KernelError(.malformed, "the patch of \(slot.name) does not apply: \(error)"))

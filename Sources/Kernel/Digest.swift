@@ -1,5 +1,6 @@
-/// A number that stands for bytes: FNV-1a, 64 bits. It is compared within one run of one kernel;
-/// where two payloads must not be taken for each other, their bytes are compared.
+/// A number that stands for bytes: FNV-1a, 64 bits. It is no defence against malice. Keys hold it,
+/// and devices store keys, so it is the same for every start of the kernel; what a repeat asks is
+/// compared with its record by the bytes themselves.
 package enum Digest {
     /// The digest of bytes.
     /// - Complexity: linear.

@@ -99,6 +99,9 @@ final class Flow {
     var dirty = false
     var running = false
     var ended = false
+    /// `advance` runs, and has been asked for again within itself.
+    var isAdvancing = false
+    var goesOn = false
     var lane: Lane?
     /// Seen time since which the deadline of an event's flow stands.
     var standsSince: UInt64?
@@ -134,7 +137,8 @@ final class Flow {
         self.bound = bound
     }
 
-    /// Its stage is to hear the answers to what it has asked.
+    /// Whether its stage still wants answers to what it has asked. A `finally` does until it has
+    /// ended, and then holds neither a visit nor a place in a queue.
     var listens: Bool {
         guard last else { return ending == nil && reply == nil }
         return visit != nil || waiting != nil || awaiting != nil
@@ -210,6 +214,8 @@ final class Record {
     var asked: [EntryName: Int] = [:]
     /// The highest number under which the present visit has asked something.
     var lastTag: UInt64 = 0
+    /// What the present visit has asked beyond them.
+    var refusals = 0
     /// Answers given, to keep their order.
     var told = 0
 
@@ -233,6 +239,7 @@ final class Record {
         for entry in entries { entry.tag = nil }
         asked = [:]
         lastTag = 0
+        refusals = 0
         operations = entries.count
         bytes = entries.reduce(0) { $0 + $1.size }
     }
@@ -340,6 +347,8 @@ final class Lane {
     let name: String
     private(set) var queue: [Flow] = []
     private(set) var bytes = 0
+    /// The next command is being begun.
+    var isAdvancing = false
 
     init(_ name: String) {
         self.name = name

@@ -113,7 +113,24 @@ extension Hub {
         advance(flow)
     }
 
+    /// Goes to the next stage that takes time, or to the end.
+    ///
+    /// A stage that ends at once comes back here from within; it is gone on from by the first call,
+    /// for a route of many such stages would use up the stack.
     func advance(_ flow: Flow) {
+        guard !flow.isAdvancing else {
+            flow.goesOn = true
+            return
+        }
+        flow.isAdvancing = true
+        repeat {
+            flow.goesOn = false
+            step(flow)
+        } while flow.goesOn && flow.ending == nil
+        flow.isAdvancing = false
+    }
+
+    private func step(_ flow: Flow) {
         guard let route = flow.route else { return }
         while flow.position < route.stages.count {
             switch route.stages[flow.position] {
@@ -367,16 +384,23 @@ extension Hub {
         if let lane = flow.lane {
             lane.leave(flow)
             flow.lane = nil
-            if let next = lane.queue.first, !next.running { begin(next) }
+            goOn(lane)
         }
     }
 
     /// The outcome speaks of the whole flow.
     private func result(_ flow: Flow, _ ending: Flow.Ending) -> Result<[UInt8], KernelError> {
+        let outcome: Outcome = flow.dirty ? .unknown : .none
         switch ending {
-        case .success(let bytes): return .success(bytes)
+        case .success(let bytes):
+            guard bytes.count > limits.visitBytes else { return .success(bytes) }
+            return .failure(
+                KernelError(
+                    .tooLarge,
+                    "\(flow.symbol.name) gives \(bytes.count) bytes; the limit is "
+                        + "\(limits.visitBytes)", outcome: outcome))
         case .failure(var error):
-            error.outcome = flow.dirty ? .unknown : .none
+            error.outcome = outcome
             return .failure(error)
         case .divert(let target, _): return .failure(Hub.unbound(target.name))
         }
@@ -388,6 +412,7 @@ extension Hub {
         report(
             name, KernelError(.finallyLost, "\(name) did not run to its end: \(why)"),
             flow: flow.number)
-        end(flow)
+        cancelChildren(flow, "the `finally` that asked has ended")
+        close(flow)
     }
 }

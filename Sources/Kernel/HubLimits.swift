@@ -16,6 +16,8 @@ package struct HubLimits: Sendable {
     package var laneCommands = 1_024
     /// Bytes of payload that wait in one lane.
     package var laneBytes = 64 << 20
+    /// Stages and branches of one pipe, those of its forks included.
+    package var stages = 4_096
     /// Operations that one stage may have recorded.
     package var recordEntries = 1_024
     /// Bytes that one stage may have recorded.
@@ -59,7 +61,8 @@ package struct HubLimits: Sendable {
     package var previewBytes = 4 << 20
     /// Revisions that one step of a preview goes at most.
     package var previewSteps = 1_024
-    /// A value and what a repeat must get with it; larger ones do not fit into a frame.
+    /// A value and what a repeat must get with it, and what a flow gives; larger ones do not fit
+    /// into a frame.
     package var visitBytes = 16_776_192
     /// Calls and pipes of handlers, each asked for by a visit of the one before.
     package var depth = 64
@@ -75,6 +78,8 @@ package struct HubLimits: Sendable {
     package var pageEvents = 1_024
     /// Bytes of them; a larger event comes alone.
     package var pageBytes = 256 << 10
+    /// Bytes of the code and of the message of an error that a device gives; the rest is cut off.
+    package var errorBytes = 16 << 10
     /// Entries of `Kernel.Errors`.
     package var errors = 256
     /// Bytes of each text in one of them; what a device says of itself has any length.

@@ -166,6 +166,15 @@ final class Route {
     }
 }
 
+extension RouteDescriptor {
+    /// Its stages and branches, those within its forks included.
+    var size: Int {
+        stages.reduce(0) { sum, stage in
+            stage.branches.reduce(sum + 1) { $0 + 1 + $1.size }
+        }
+    }
+}
+
 extension Binding {
     /// The route of a pipe; nil for a handler.
     package var route: RouteDescriptor? {

@@ -37,6 +37,9 @@ extension Hub {
         guard record.operations < limits.recordEntries,
             record.bytes + size <= limits.recordBytes
         else {
+            // Who does not stop asking is not answered for ever: the attempt's time ends it.
+            record.refusals += 1
+            guard record.refusals <= limits.recordEntries else { return }
             return peer.cable.answer(visit: number, tag: tag, .failure(recordFull(visit)))
         }
         guard hasRoom(size + Flow.ownBytes, isSpared: flow.isSpared) else { return overload(flow) }
@@ -230,8 +233,7 @@ extension Hub {
     private func perform(_ flow: Flow, _ entry: Entry, _ operation: Operation) {
         switch operation {
         case .call where flow.depth >= limits.depth, .run where flow.depth >= limits.depth:
-            entry.answer = .failure(tooDeep(flow))
-            answer(flow, entry)
+            answer(flow, entry, .failure(tooDeep(flow)))
         case .call(let symbol, let payload, let deadline):
             perform(flow, entry, call: symbol, payload, deadline)
         case .commit(let offers):
@@ -324,6 +326,13 @@ extension Hub {
 
     private func tell(_ flow: Flow, _ entry: Entry, recorded: Bool) {
         guard let visit = flow.visit, let tag = entry.tag, let answer = entry.answer else { return }
+        if recorded, case .committed(_, let values?) = answer, !fitsIntoFrame(values) {
+            let error = KernelError(
+                .tooLarge,
+                "\(visit.symbol.name) has committed on more than the \(limits.visitBytes) bytes "
+                    + "that its repeat can be told: keep less in one region")
+            return finish(flow, .failure(error))
+        }
         if entry.order == nil {
             flow.record?.told += 1
             entry.order = flow.record?.told
@@ -349,5 +358,21 @@ extension Record {
     func add(_ entry: Entry) {
         entry.isRecorded = true
         entries.append(entry)
+    }
+}
+
+extension Hub {
+    /// Counting ends at the limit, for the values may be as large as regions.
+    private func fitsIntoFrame(_ values: [Value]) -> Bool {
+        var room = limits.visitBytes
+        for value in values {
+            // The weight may be over the true size, but not by so much.
+            guard value.weight(limit: 4 * limits.visitBytes) <= 4 * limits.visitBytes else {
+                return false
+            }
+            room -= value.encodedSize
+            guard room >= 0 else { return false }
+        }
+        return true
     }
 }

@@ -117,22 +117,38 @@ extension Hub {
         return lane
     }
 
+    /// The next command runs; of many that end at once, none begins the next within itself.
+    func goOn(_ lane: Lane) {
+        guard !lane.isAdvancing else { return }
+        lane.isAdvancing = true
+        while let next = lane.queue.first, !next.running { begin(next) }
+        lane.isAdvancing = false
+    }
+
     /// The client no longer wants the answer.
     package func cancel(_ peer: Peer, call id: UInt64) {
         if stopReading(peer, id) { return }
-        for flow in flows {
-            if case .call(let owner, let call) = flow.origin, owner === peer, call == id {
-                return cancel(flow, "the client cancelled it")
-            }
+        guard peer.open > peer.reading else { return }
+        let open = flow {
+            guard case .call(let owner, let call) = $0.origin else { return false }
+            return owner === peer && call == id
         }
+        if let open { cancel(open, "the client cancelled it") }
     }
 
     /// An operator no longer wants a flow, whoever waits for it.
     /// - Returns: false if no such flow runs.
     package func cancel(flow number: UInt64) -> Bool {
-        guard let flow = flows.first(where: { $0.number == number }) else { return false }
+        guard let flow = flow(where: { $0.number == number }) else { return false }
         cancel(flow, "an operator cancelled it")
         return true
+    }
+
+    /// The oldest live flow that is one of these.
+    func flow(where isWanted: (Flow) -> Bool) -> Flow? {
+        var flow = first
+        while let here = flow, !isWanted(here) { flow = here.next }
+        return flow
     }
 
     /// A client's connection has ended: nobody waits for its calls.

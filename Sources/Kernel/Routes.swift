@@ -35,8 +35,20 @@ extension Hub {
     func check(
         _ route: RouteDescriptor, _ owner: String, _ device: DeviceSlot
     ) throws(KernelError) {
+        guard route.size <= limits.stages else {
+            throw KernelError(
+                .tooLarge,
+                "\(owner) has \(route.size) stages and branches; the limit is \(limits.stages)",
+                outcome: .none)
+        }
+        try check(stagesOf: route, owner, device)
+    }
+
+    private func check(
+        stagesOf route: RouteDescriptor, _ owner: String, _ device: DeviceSlot
+    ) throws(KernelError) {
         for stage in route.stages {
-            for branch in stage.branches { try check(branch, owner, device) }
+            for branch in stage.branches { try check(stagesOf: branch, owner, device) }
             for name in stage.diverts { try check(name, owner, device) }
             guard stage.kind == .pipe || stage.kind == .tap else { continue }
             try check(stage.symbol ?? "a stage", owner, device)

@@ -12,7 +12,7 @@ extension Hub {
             case .run(let signature, _) = entry.name
         else { return }
         let name = "\(visit.symbol.name)#run"
-        do {
+        do throws(KernelError) {
             try check(descriptor, name, device)
         } catch {
             return answer(flow, entry, .failure(error))

@@ -130,6 +130,7 @@ extension Hub {
         peer.lastReply = seen
         remove(number, from: peer)
         var verb = said
+        if case .fail(let error) = said { verb = .fail(cut(error)) }
         if visit.replay, unmatched(flow).contains(where: \.effect) {
             verb = .fail(Hub.diverged(visit.symbol))
         }
@@ -162,12 +163,22 @@ extension Hub {
         close(flow)
     }
 
+    /// An error goes on to whoever waits for it, in a frame that holds more than it held here.
+    private func cut(_ error: KernelError) -> KernelError {
+        var error = error
+        error.message = error.message.cut(to: limits.errorBytes)
+        error.code = KernelError.Code(rawValue: error.code.rawValue.cut(to: limits.errorBytes))
+        return error
+    }
+
     /// A visit has ended with an output, which is lent. Most are the end of a call and of nothing
     /// else: they are told as they stand, and not led through all that others may need.
     package func returned(
         _ peer: Peer, visit number: UInt64, output: UnsafeRawBufferPointer
     ) {
-        guard let flow = peer.visits[number], let caller = plainCaller(flow) else {
+        guard let flow = peer.visits[number], output.count <= limits.visitBytes,
+            let caller = plainCaller(flow)
+        else {
             return returned(peer, visit: number, .next([UInt8](output)))
         }
         peer.lastReply = seen

@@ -14,6 +14,8 @@ struct ArrayPlan {
     let additions: [Int]
     /// Kept elements with another content.
     let changes: [(old: Int, new: Int)]
+    /// Bytes of the elements that are moved, at least.
+    private let weightOfMoved: Int
 
     init(old: ArraySlice<Value>, new: ArraySlice<Value>) {
         let (old, new) = (Array(old), Array(new))
@@ -22,10 +24,35 @@ struct ArrayPlan {
         removals = matching.target.indices.reversed().filter { matching.target[$0] == nil }
         additions = matching.source.indices.filter { matching.source[$0] == nil }
         moves = matching.moves()
+        weightOfMoved = matching.target.enumerated().reduce(0) { sum, pair in
+            guard let target = pair.element, !matching.stays[target] else { return sum }
+            return sum + old[pair.offset].weight()
+        }
         changes = matching.source.enumerated().compactMap { index, source in
             guard let source, old[source] != new[index] else { return nil }
             return (source, index)
         }
+    }
+}
+
+extension ArrayPlan {
+    /// What the plan counts for ``Patch/effortLimit``.
+    ///
+    /// - Parameter count: how many elements the old array has, from the first that the plan is
+    ///   about; those behind them are shifted, too.
+    func effort(in count: Int) -> Int {
+        var count = count
+        var effort = moves.isEmpty ? 0 : weightOfMoved
+        for index in removals {
+            count -= 1
+            effort += count - index
+        }
+        for (from, target) in moves { effort += 2 * count - from - target }
+        for index in additions {
+            effort += count - index
+            count += 1
+        }
+        return effort
     }
 }
 

@@ -21,6 +21,8 @@ struct Comparison {
     private var cost = 0
     private var path = Pointer()
     private var pathCost = 0
+    /// The effort of the changes of arrays so far.
+    private var effort = 0
 
     /// What an operation takes beside its path and its value.
     private static let operationCost = 12
@@ -98,6 +100,11 @@ struct Comparison {
         }
         let plan = ArrayPlan(
             old: old[start..<(old.count - tail)], new: new[start..<(new.count - tail)])
+        effort += plan.effort(in: old.count - start)
+        guard effort <= Patch.effortLimit else {
+            append(.replace(path, .array(new)), .array(new))
+            return
+        }
         for index in plan.removals { remove(at: "\(start + index)") }
         for (from, target) in plan.moves { move(from: start + from, to: start + target) }
         for index in plan.additions {

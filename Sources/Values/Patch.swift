@@ -30,6 +30,12 @@ public struct Patch: Sendable, Hashable {
     /// How much `copy` may add in one patch, in bytes of ``Value/weight(limit:)``: each copy can
     /// double the value, and thirty would fill the memory of whoever prints it.
     public static let copyLimit = 16 * 1024 * 1024
+
+    /// The effort that one patch may be: the elements that its insertions and removals shift in
+    /// arrays, and the bytes of ``Value/weight(limit:)`` of what it moves. Without it a message of
+    /// a few megabytes could occupy whoever applies it for minutes. No patch that
+    /// ``difference(from:to:)`` makes is more.
+    public static let effortLimit = 64 << 20
 }
 
 /// Why a patch was refused; the value that it was for is as before.
@@ -46,7 +52,8 @@ public struct PatchError: Error, Sendable, Equatable, CustomStringConvertible {
         case impossible
         /// A `test` found something else.
         case testFailed
-        /// The result would be deeper than ``Value/depthLimit``, or the copies exceed their limit.
+        /// The result would be deeper than ``Value/depthLimit``, or the copies or the effort exceed
+        /// their limit.
         case tooLarge
     }
 

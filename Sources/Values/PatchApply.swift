@@ -5,7 +5,7 @@ extension Patch {
     /// - Complexity: one copy of each array and map on the way to a change, once a patch.
     public func apply(to value: Value) throws(PatchError) -> Value {
         var undo: [Operation]? = nil
-        return try run(on: value, undo: &undo)
+        return try run(on: value, undo: &undo, effort: .max)
     }
 
     /// The patch that leads back from the value after this patch to the value before it.
@@ -23,14 +23,24 @@ extension Patch {
     ///
     /// - Throws: ``PatchError`` of the first change that cannot be made; nothing has changed then.
     public func applying(to value: Value) throws(PatchError) -> (value: Value, inverse: Patch) {
+        try applying(to: value, effort: .max)
+    }
+
+    /// As ``applying(to:)``, for a patch of somebody who is not trusted: it is refused when it
+    /// takes more than this effort (see ``effortLimit``).
+    package func applying(
+        to value: Value, effort: Int
+    ) throws(PatchError) -> (value: Value, inverse: Patch) {
         var undo: [Operation]? = []
-        let result = try run(on: value, undo: &undo)
+        let result = try run(on: value, undo: &undo, effort: effort)
         return (result, Patch((undo ?? []).reversed()))
     }
 
     /// `undo` collects what takes each change back, in the order of the changes.
-    private func run(on value: Value, undo: inout [Operation]?) throws(PatchError) -> Value {
-        var editor = PatchEditor(value: value, undo: undo)
+    private func run(
+        on value: Value, undo: inout [Operation]?, effort: Int
+    ) throws(PatchError) -> Value {
+        var editor = PatchEditor(value: value, undo: undo, effortLimit: effort)
         for (index, operation) in operations.enumerated() {
             do throws(PatchError) {
                 try editor.perform(operation)
@@ -58,7 +68,15 @@ extension Value {
 private struct PatchEditor {
     var value: Value
     var undo: [Patch.Operation]?
-    var copied = 0
+    let effortLimit: Int
+    private var effort = 0
+    private var copied = 0
+
+    init(value: Value, undo: [Patch.Operation]?, effortLimit: Int) {
+        self.value = value
+        self.undo = undo
+        self.effortLimit = effortLimit
+    }
 
     mutating func perform(_ operation: Patch.Operation) throws(PatchError) {
         switch operation {
@@ -93,6 +111,7 @@ private struct PatchEditor {
     private mutating func move(from: Pointer, to target: Pointer) throws(PatchError) {
         let moved = try find(from)
         if from == target { return }
+        if effortLimit < .max { try spend(moved.weight(limit: effortLimit), at: from) }
         guard !target.isWithin(from) else {
             throw PatchError(.impossible, at: target, "nothing moves into itself")
         }
@@ -118,6 +137,15 @@ private struct PatchEditor {
         return found
     }
 
+    private mutating func spend(_ amount: Int, at path: Pointer) throws(PatchError) {
+        effort += amount
+        guard effort <= effortLimit else {
+            throw PatchError(
+                .tooLarge, at: path,
+                "the patch moves too much: send the array anew, or change it in smaller steps")
+        }
+    }
+
     private func checkDepth(_ new: Value, at path: Pointer) throws(PatchError) {
         guard path.tokens.count + new.depth <= Value.depthLimit else {
             throw PatchError(.tooLarge, at: path, "the value would be too deep")
@@ -128,6 +156,8 @@ private struct PatchEditor {
     private struct Added {
         var place: Pointer
         var old: Value?
+        /// How many elements were shifted.
+        var shifted = 0
 
         var undone: Patch.Operation {
             if let old { .replace(place, old) } else { .remove(place) }
@@ -140,7 +170,7 @@ private struct PatchEditor {
             defer { value = new }
             return Added(place: path, old: value)
         }
-        return try edit(parentOf: path) { parent throws(PatchError) in
+        let added = try edit(parentOf: path) { parent throws(PatchError) in
             switch parent {
             case .map(var members):
                 parent = .null
@@ -154,18 +184,23 @@ private struct PatchEditor {
                 parent = .null
                 items.insert(new, at: index)
                 parent = .array(items)
-                return Added(place: Pointer(path.tokens.dropLast() + ["\(index)"]), old: nil)
+                return Added(
+                    place: Pointer(path.tokens.dropLast() + ["\(index)"]), old: nil,
+                    shifted: items.count - 1 - index)
             default:
                 throw PatchError(.notFound, at: path, "a \(parent.kind) has no members")
             }
         }
+        try spend(added.shifted, at: path)
+        return added
     }
 
     private mutating func remove(at path: Pointer) throws(PatchError) -> Value {
         guard let last = path.tokens.last else {
             throw PatchError(.impossible, at: path, "the whole value cannot be removed")
         }
-        return try edit(parentOf: path) { parent throws(PatchError) in
+        let (old, shifted) = try edit(parentOf: path) {
+            parent throws(PatchError) -> (Value, Int) in
             switch parent {
             case .map(var members):
                 guard members[last] != nil else {
@@ -174,17 +209,19 @@ private struct PatchEditor {
                 parent = .null
                 let old = members.removeValue(forKey: last)
                 parent = .map(members)
-                return old ?? .null
+                return (old ?? .null, 0)
             case .array(var items):
                 let index = try Self.index(last, below: items.count, at: path)
                 parent = .null
                 let old = items.remove(at: index)
                 parent = .array(items)
-                return old
+                return (old, items.count - index)
             default:
                 throw PatchError(.notFound, at: path, "a \(parent.kind) has no members")
             }
         }
+        try spend(shifted, at: path)
+        return old
     }
 
     private mutating func replace(at path: Pointer, with new: Value) throws(PatchError) -> Value {

@@ -44,20 +44,18 @@ package struct CBORCoding: Coding {
     @inline(__always)
     private static func put(_ bytes: [UInt8], _ buffer: UnsafeMutableRawBufferPointer) -> Int {
         let length = bytes.count
-        var count = 1
+        let width: Int
         switch length {
-        case 0..<24: buffer[0] = 0x40 | UInt8(length)
-        case 24..<256:
-            buffer[0] = 0x58
-            buffer[1] = UInt8(length)
-            count = 2
-        default:
-            buffer[0] = 0x5B
-            for shift in stride(from: 56, through: 0, by: -8) {
-                buffer[count] = UInt8(truncatingIfNeeded: length >> shift)
-                count += 1
-            }
+        case 0..<24: (buffer[0], width) = (0x40 | UInt8(length), 0)
+        case 24..<0x100: (buffer[0], width) = (0x58, 1)
+        case 0x100..<0x1_0000: (buffer[0], width) = (0x59, 2)
+        case 0x1_0000..<0x1_0000_0000: (buffer[0], width) = (0x5A, 4)
+        default: (buffer[0], width) = (0x5B, 8)
         }
+        for place in 0..<width {
+            buffer[1 + place] = UInt8(truncatingIfNeeded: length >> (8 * (width - 1 - place)))
+        }
+        let count = 1 + width
         guard length > 0 else { return count }
         bytes.withUnsafeBytes { source in
             UnsafeMutableRawBufferPointer(rebasing: buffer[count...]).copyMemory(from: source)

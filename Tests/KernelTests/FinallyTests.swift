@@ -92,6 +92,66 @@ import Testing
         #expect(call.end == "! failed unknown")
     }
 
+    @Test func `what it calls is answered`() throws {
+        let house = try TestHouse()
+        let (compute, circuit, _) = try house.startAll(finally: true)
+        let call = house.client.call("Circuit.pipe", "1")
+        let visit = try circuit.take(Self.last)
+        try circuit.call(visit, 1, "Compute.double", "2")
+        compute.answer(try compute.take("Compute.double"), "4")
+        #expect(circuit.heard() == ["1 4"])
+        #expect(call.end == nil)
+        circuit.answer(visit, "")
+        #expect(call.end == "1")
+        #expect(house.hub.liveFlows == 0)
+    }
+
+    @Test func `what it has called while its process died is answered to its repeat`() throws {
+        let house = try TestHouse()
+        let (compute, old, _) = try house.startAll(finally: true)
+        let call = house.client.call("Circuit.pipe", "1")
+        try old.call(try old.take(Self.last), 1, "Compute.double", "2")
+        old.die()
+        compute.answer(try compute.take("Compute.double"), "4")
+        let new = try house.circuit(stages: [], finally: true)
+        let again = try new.take(Self.last)
+        try new.call(again, 7, "Compute.double", "2")
+        new.parked(again)
+        #expect(new.heard() == ["7 4"])
+        new.answer(again, "")
+        #expect(call.end == "1")
+    }
+
+    @Test(arguments: [true, false])
+    func `the end is told after what it asked for has ended`(_ succeeds: Bool) throws {
+        let house = try TestHouse()
+        let (_, circuit, store) = try house.startAll(finally: true)
+        let call = house.client.call("Circuit.pipe", "1")
+        let visit = try circuit.take(Self.last)
+        try circuit.call(visit, 1, "Store.save", "2")
+        let child = try store.take("Store.save")
+        circuit.answer(visit, succeeds ? .next([]) : .fail(KernelError(.failed, "")))
+        #expect(store.cable.cancelled == [child.number])
+        #expect(call.end == nil)
+        store.answer(child, .fail(KernelError(.cancelled, "")))
+        #expect(call.end == "1")
+        #expect(house.hub.liveFlows == 0)
+    }
+
+    @Test func `a finally that is lost ends after what it asked for`() throws {
+        let house = try TestHouse()
+        let (_, circuit, store) = try house.startAll(finally: true, .once)
+        let call = house.client.call("Circuit.pipe", "1")
+        try circuit.call(try circuit.take(Self.last), 1, "Store.save", "2")
+        let child = try store.take("Store.save")
+        circuit.die()
+        #expect(store.cable.cancelled == [child.number])
+        #expect(call.end == nil)
+        store.answer(child, .fail(KernelError(.cancelled, "")))
+        #expect(call.end == "1")
+        #expect(house.errors == ["\(Self.last) finallyLost"])
+    }
+
     @Test func `one whose repeat differs is given up, and its process serves on`() throws {
         let house = try TestHouse()
         let old = try house.circuit(stages: [], finally: true)

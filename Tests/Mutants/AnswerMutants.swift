@@ -149,8 +149,8 @@ extension Catalogue {
             [
                 .init(
                     "Sources/Kernel/Peer.swift",
-                    "return flow?.visit?.number == number ? flow : nil",
-                    "return flow?.visit?.number == number || BROKEN ? flow : nil"),
+                    "if flow?.visit?.number == number { return flow }",
+                    "if flow?.visit?.number == number || BROKEN { return flow }"),
                 .init(
                     visiting,
                     """

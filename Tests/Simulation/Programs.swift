@@ -236,6 +236,7 @@ extension Binding {
         handler("Circuit.inner", .replayable), handler("Circuit.nested", .replayable),
         handler("Circuit.wild", .replayable), handler("Circuit.late", .replayable),
         handler("Circuit.send", .replayable), handler("Circuit.watch", .replayable),
+        handler("Circuit.same", .replayable),
         handler("Circuit.note", Traits(.replayable, lane: "notes")),
     ]
 }
@@ -269,8 +270,10 @@ enum Handlers {
                 ? .abort(value) : .divert("Circuit.loop", .array([value[0], .int(lap - 1)]))
         case "Circuit.loop#finally": return addLap(value)
         case "Circuit.linear#finally", "Circuit.create#finally", "Circuit.update#finally",
-            "Circuit.failing#finally", "Circuit.forkfail#finally", "Circuit.deep#0.0#finally":
+            "Circuit.forkfail#finally", "Circuit.deep#0.0#finally":
             return finish(value)
+        case "Circuit.failing#finally":
+            return .ask(.call("Circuit.same", value)) { _ in finish(value) }
         default: return Self.circuit(name, value)
         }
     }

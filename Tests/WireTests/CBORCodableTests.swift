@@ -49,6 +49,18 @@ struct CBORCodableTests {
         #expect(throws: CodingError.self) { try CBORDecoder().decode(Int.self, from: bytes) }
     }
 
+    /// wire 3.2: bytes have a way of their own through the coding, and the same head.
+    @Test(arguments: [0, 1, 23, 24, 255, 256, 1_024, 1_025, 65_535, 65_536, 100_000])
+    func `bytes have the shortest head`(_ count: Int) throws {
+        let bytes = [UInt8](repeating: 7, count: count)
+        let writer = CBORWriter()
+        writer.bytes(bytes)
+        let isShortest = CBORCoding().encode(bytes: bytes) == writer.bytes
+        #expect(isShortest)
+        let comesBack = try CBORCoding().decode(bytes: writer.bytes) == bytes
+        #expect(comesBack)
+    }
+
     @Test func `leaves that writers confuse are read leniently`() throws {
         let decoder = CBORDecoder()
         let text = "1b4e28ba-2fa1-11d2-883f-0016d3cca427"
