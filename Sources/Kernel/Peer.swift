@@ -39,8 +39,6 @@ package final class Peer {
     var follows: [Int: Feed] = [:]
     /// The past revision at which it looks, instead of being sent what changes.
     package internal(set) var preview: UInt64?
-    /// Where its mirrors stand that are not at the last change of their regions, by region.
-    var mirrors: [Int: UInt64] = [:]
     /// Seen time of the last visit that returned.
     package internal(set) var lastReply: UInt64 = 0
     /// The cable has closed or will; nothing new is delivered.
