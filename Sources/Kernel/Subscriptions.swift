@@ -160,6 +160,7 @@ extension Hub {
     }
 
     private func sendWhole(_ feed: Feed, to peer: Peer) {
+        load.snapshots += 1
         peer.cable.snapshot(
             region: feed.name, at: Revision(epoch: epoch, counter: feed.counter),
             feed.content(of: feed.slot.value))

@@ -122,6 +122,9 @@ extension EndToEnd.Subscriptions {
     func crowd(_ count: Int, commits: Int) throws {
         try Instance.with(zoo: Ledger.zoo, reference: false) { instance in
             let ledger = Ledger(instance)
+            let limits = try instance.json("buffer", "Kernel.Host")["value"]?["limits"]
+            func limit(_ name: String) throws -> Int { Int(try #require(limits?[name]?.int)) }
+            let empty = Proc.resident(instance.kernel)
             let crowd = try Crowd(instance, "crowd", "\(count)")
             let frozen = try Watch(instance, "ZooState")
             try frozen.next(until: Clock.now + 10)
