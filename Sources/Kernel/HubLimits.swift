@@ -36,6 +36,8 @@ package struct HubLimits: Sendable {
     package var subscriptions = 1_024
     /// Revisions of one region that are kept, for replayed reads and for who looks at the past.
     package var pastRevisions = 1_024
+    /// Those that are kept for replayed reads of a region whose manifest wants a shorter history.
+    package var readRevisions = 64
     /// Bytes of them: changes, what leads back, and keyframes.
     package var pastBytes = 16 << 20
     /// Revisions from one keyframe of a region to the next: a whole value of it.
