@@ -115,7 +115,7 @@ final class DeviceRuntime: LinkDelegate {
         case .ping(let number): link.send { $0.pong(number) }
         case .reply(_, .failure(let error)):
             Device.complain("a command or an event was not accepted: \(error)")
-        case .pong, .reply, .accepted: break
+        case .pong, .reply, .accepted, .piece: break
         }
     }
 

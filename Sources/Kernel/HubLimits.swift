@@ -50,8 +50,11 @@ package struct HubLimits: Sendable {
     package var previewBytes = 4 << 20
     /// Revisions that one step of a preview goes at most.
     package var previewSteps = 1_024
-    /// A value and what a repeat must get with it; larger ones do not fit into a frame.
+    /// A value that is delivered; larger ones do not fit into a frame.
     package var visitBytes = 16_776_192
+    /// What a repeat is given at once: a value with all that its stage has read, or the values that
+    /// one commit was made on. More is no message, in pieces neither.
+    package var repeatBytes = 127 << 20
     /// Events that one channel keeps.
     package var channelEvents = 65_536
     /// Bytes of them.

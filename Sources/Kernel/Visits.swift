@@ -90,11 +90,13 @@ extension Hub {
                 .unbound, "\(symbol.name): \(peer.name) now announces another pipe")
             return flow.last ? lose(finallyOf: flow, error.message) : finish(flow, .failure(error))
         }
-        let size = flow.value.count + (flow.record?.weightOfReads ?? 0)
-        guard size + (flow.path?.utf8.count ?? 0) <= limits.visitBytes else {
+        let bytes = flow.value.count + (flow.path?.utf8.count ?? 0)
+        let reads = flow.record?.weightOfReads ?? 0
+        guard bytes <= limits.visitBytes, bytes + reads <= limits.repeatBytes else {
             let error = KernelError(
                 .tooLarge,
-                "\(symbol.name) would be sent \(size) bytes; the limit is \(limits.visitBytes)")
+                "\(symbol.name) would be sent \(bytes) bytes and \(reads) that it has read before; "
+                    + "the limits are \(limits.visitBytes) and, together, \(limits.repeatBytes)")
             return flow.last ? lose(finallyOf: flow, error.message) : finish(flow, .failure(error))
         }
         peer.deliveries += 1
