@@ -81,7 +81,9 @@ final class DeviceRuntime: LinkDelegate {
         loop.afterWait = { runtime.page.awake() }
         let name = getenv("CONCENTRIC_DEVICE").map { String(cString: $0) } ?? "device"
         runtime.link?.send {
-            $0.hello(Hello(name: name, bindings: bindings.announcements))
+            var hello = Hello(name: name, bindings: bindings.announcements)
+            hello.publishes = bindings.events
+            $0.hello(hello)
         }
     }
 

@@ -35,6 +35,8 @@ package final class Peer {
     var placeCount: Int32 = 0
     /// What it has announced, until it is ready.
     var announced: [Announced] = []
+    /// The shapes of the events that it publishes, by their channels.
+    var publishes: [String: String] = [:]
     /// What it follows, by the hub's own number.
     var follows: [Int: Feed] = [:]
     /// The past revision at which it looks, instead of being sent what changes.

@@ -206,6 +206,7 @@ extension Hub {
     package func away(_ peer: Peer) {
         peer.away = true
         if let device = peer.device { forget(peer, device) }
+        forget(eventsOf: peer)
     }
 
     /// The process is gone for certain, and its cable was read dry.
