@@ -214,6 +214,9 @@ extension EndToEnd.Subscriptions {
             func limit(_ name: String) throws -> Int { Int(try #require(limits?[name]?.int)) }
             let empty = Proc.resident(instance.kernel)
             let crowd = try Crowd(instance, "crowd", "\(count)")
+            let perFollower = (Proc.resident(instance.kernel) - empty) << 10 / count
+            let most = try limit("connectionBytes")
+            #expect(perFollower <= most)
             let frozen = try Watch(instance, "ZooState")
             try frozen.next(until: Clock.now + 10)
             let slow = try Sipper(instance, "ZooState")
@@ -222,15 +225,22 @@ extension EndToEnd.Subscriptions {
             frozen.command.send(SIGSTOP)
             let resident = Proc.resident(instance.kernel)
             // 20 MB go by, more than what waits for a follower at most.
+            let size = 1_000_000
             for round in 1...20 {
-                #expect(try instance.run("call", "Zoo.fill", "1000000").out == "\(round)\n")
+                #expect(try instance.run("call", "Zoo.fill", "\(size)").out == "\(round)\n")
                 slow.sip()
                 try reader.wait(for: "each fill") { $0["count"]?.int == Int64(round) }
             }
             try ledger.write("Zoo.shift", clients: 1, each: commits)
-            let grown = Proc.resident(instance.kernel) - resident
-            // Twice what may wait for one of them, and the past of a region.
-            #expect(grown < 56 << 10, "\(grown) KiB")
+            let grown = (Proc.resident(instance.kernel) - resident) << 10
+            // What may wait for each of the two, with the message that filled it up; the past of
+            // the region, of which each change holds two values; the value, once as it is, once as
+            // it is sent; and what the others are about to be sent.
+            let budget =
+                try 2 * (limit("backlog") + size) + limit("pastBytes") + 2 * size + 2 * size
+                + count * most / 8
+            print("\(perFollower) bytes a follower, grown by \(grown), budget \(budget)")
+            #expect(grown < budget)
             #expect(reader.lines.count == 21, "who reads is sent each change")
             frozen.command.send(SIGCONT)
             try frozen.wait(for: "the newest", within: 60) { $0["count"]?.int == 20 }
