@@ -74,6 +74,10 @@ extension EndToEnd {
             try writers(each: 500)
         }
 
+        @Test func `processes that write one region at full speed all finish`() throws {
+            try contest(processes: 4, each: 100)
+        }
+
         @Test func `a stopped and a slow follower cost the others nothing`() throws {
             try crowd(100, commits: 100)
         }
@@ -204,6 +208,25 @@ extension EndToEnd.Subscriptions {
             let seen = try crowd.end()
             #expect(seen["broken"] == 0 && seen["differing"] == 0, "\(seen)")
             #expect(seen["revisions"] == 1, "\(seen)")
+        }
+    }
+
+    /// Every commit meets those of all others, and none is given up.
+    func contest(processes: Int, each: Int) throws {
+        var animal = Ledger.zoo[0]
+        animal.more["instances"] = .int(Int64(processes))
+        try Instance.with(zoo: [animal], reference: false) { instance in
+            let calls = try (0..<processes).map { _ in
+                try instance.start(["call", "Zoo.count", "\(each)", "--deadline", "200000"])
+            }
+            for call in calls {
+                let outcome = try call.finish(within: 200)
+                #expect(outcome.succeeded, "\(outcome)")
+            }
+            let count = try instance.json("buffer", "ZooState#/count")["value"]
+            #expect(count == [.int(Int64(processes * each))])
+            let rows = try instance.devices()
+            #expect(rows.count == processes && rows.allSatisfy { $0.restarts == 0 })
         }
     }
 
