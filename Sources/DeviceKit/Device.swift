@@ -68,7 +68,16 @@ public final class Bindings {
 
     private(set) var starters: [@LoopActor (Start) -> Void] = []
 
+    /// The shapes of events, by their channels.
+    private(set) var events: [String: String] = [:]
+
     init() {}
+
+    /// Says what is published to a channel, so that a follower that could not read it is named when
+    /// it or this device starts, instead of with each event.
+    public func publishes<E>(_ channel: Channel<E>) {
+        events[channel.name] = channel.event.shape
+    }
 
     /// Does something when this process is ready, outside of any flow; not in a cell, a process
     /// that the kernel starts beside this device's own to try one suspected visit apart.

@@ -78,7 +78,9 @@ final class DeviceRuntime: LinkDelegate {
         loop.afterWait = { runtime.page.awake() }
         let name = getenv("CONCENTRIC_DEVICE").map { String(cString: $0) } ?? "device"
         runtime.link?.send {
-            $0.hello(Hello(name: name, bindings: bindings.announcements))
+            var hello = Hello(name: name, bindings: bindings.announcements)
+            hello.publishes = bindings.events
+            $0.hello(hello)
         }
     }
 
@@ -112,7 +114,7 @@ final class DeviceRuntime: LinkDelegate {
         case .ping(let number): link.send { $0.pong(number) }
         case .reply(_, .failure(let error)):
             Device.complain("a command or an event was not accepted: \(error)")
-        case .pong, .reply, .accepted: break
+        case .pong, .reply, .accepted, .piece: break
         }
     }
 

@@ -309,7 +309,7 @@ extension Kernel: LinkDelegate {
             keep(message, link)
         case .together, .digest: keep(message, link)
         case .ping(let number): link.send { $0.pong(number) }
-        case .pong, .visit, .visitClosure, .cancelVisit, .answer, .drain: break
+        case .pong, .visit, .visitClosure, .cancelVisit, .answer, .drain, .piece: break
         }
     }
 

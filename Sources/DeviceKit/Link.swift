@@ -22,6 +22,7 @@ final class Link: ConnectionDelegate {
     private let writer = CBORWriter(capacity: 4_096)
     /// The connection will ask for what is written.
     private var isAwaited = false
+    private var pieces = Pieces()
     private var numbers: [String: UInt64] = [:]
     /// The symbol that was used last: most are followed by themselves.
     private var recent: (symbol: String, number: UInt64)?
@@ -107,7 +108,7 @@ final class Link: ConnectionDelegate {
                 return bytes.count
             case .body(let body, let end):
                 offset = end
-                if delegate?.link(self, brought: body) != true {
+                if pieces.isOpen || delegate?.link(self, brought: body) != true {
                     hear(body)
                 }
                 guard isOpen else { return bytes.count }
@@ -117,10 +118,23 @@ final class Link: ConnectionDelegate {
 
     private func hear(_ body: UnsafeRawBufferPointer) {
         do {
-            delegate?.link(self, said: try KernelMessage(body))
+            switch try KernelMessage(body) {
+            case .piece(let left, let bytes):
+                guard let whole = try pieces.take(left: left, bytes) else { return }
+                try whole.withUnsafeBytes { try hear(whole: $0) }
+            case let message:
+                guard !pieces.isOpen else { throw WireError.field("a message between pieces") }
+                delegate?.link(self, said: message)
+            }
         } catch {
-            fail(error.description)
+            fail("\(error)")
         }
+    }
+
+    private func hear(whole body: UnsafeRawBufferPointer) throws {
+        let message = try KernelMessage(body)
+        if case .piece = message { throw WireError.field("a piece of pieces") }
+        delegate?.link(self, said: message)
     }
 
     func connection(_ connection: Connection, closed reason: CloseReason) {

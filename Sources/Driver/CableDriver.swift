@@ -355,7 +355,7 @@ package final class CableDriver {
                     takes: $0.takes, gives: $0.gives)
             }
             do {
-                try hub.announce(peer, bindings)
+                try hub.announce(peer, bindings, publishes: hello.publishes)
             } catch {
                 return refuse(error.code, error.message)
             }

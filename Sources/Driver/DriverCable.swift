@@ -6,7 +6,9 @@ import Wire
 /// What the hub says, as bytes.
 extension CableDriver: Cable {
     package func visit(_ order: borrowing VisitOrder) {
-        ordered.visit(
+        let output = ordered
+        let start = output.count
+        output.visit(
             of: order.asker.map { KernelMessage.Asker(visit: $0.visit, tag: $0.tag) },
             number: order.number, symbol: UInt64(order.symbol), flow: order.flow,
             path: order.path, step: order.step, attempt: order.attempt, now: order.now,
@@ -18,6 +20,7 @@ extension CableDriver: Cable {
                         region: $0.region, number: $0.number, revision: $0.revision,
                         value: $0.value)
                 }, payload: order.value)
+        if !order.reads.isEmpty { output.cut(from: start) }
         tell()
     }
 
@@ -32,7 +35,9 @@ extension CableDriver: Cable {
         case .output(let bytes): output.output(answer: visit, tag, bytes)
         case .failure(let error): output.failure(answer: visit, tag, error)
         case .committed(let revision, let values):
+            let start = output.count
             output.committed(answer: visit, tag, revision: revision, values: values)
+            if values != nil { output.cut(from: start) }
         case .conflict: output.conflict(answer: visit, tag)
         case .published(let sequence): output.published(answer: visit, tag, sequence)
         }

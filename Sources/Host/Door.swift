@@ -10,6 +10,8 @@ import Wire
 enum HouseLimits {
     /// Clients that may be connected at once, if there are descriptors for them.
     static let clients = 4_096
+    /// Bytes that a connection takes which has read all that it was sent, at most.
+    static let connectionBytes = 128 << 10
     /// Nanoseconds in which a connection must say hello.
     static let greeting: UInt64 = 10_000_000_000
     /// Nanoseconds that an ending kernel waits for clients to take their last answers, and between

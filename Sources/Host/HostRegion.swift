@@ -1,3 +1,4 @@
+import Driver
 import Glibc
 import Installation
 import Kernel
@@ -39,6 +40,11 @@ extension House {
             "descriptors": .map([
                 "soft": .int(Int64(clamping: limits.rlim_cur)),
                 "hard": .int(Int64(clamping: limits.rlim_max)),
+            ]),
+            "limits": .map([
+                "backlog": .int(Int64(DriverLimits.backlog)),
+                "pastBytes": .int(Int64(hub.limits.pastBytes)),
+                "connectionBytes": .int(Int64(HouseLimits.connectionBytes)),
             ]),
         ]
         hub.declare(region: Self.hostRegion, initial: .map(members), owned: true)

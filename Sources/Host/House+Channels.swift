@@ -2,8 +2,24 @@ import Control
 import Installation
 import Kernel
 
-/// The channels of the manifests.
+/// The regions and channels of the manifests.
 extension House {
+    /// Allocates the regions.
+    ///
+    /// - Throws: `ManifestError` naming the file and the key.
+    static func declareRegions(
+        _ found: [ManifestSearch.Found], in hub: Hub
+    ) throws(ManifestError) {
+        for one in found {
+            for region in one.manifest.regions {
+                try blame(one.file, "regions") { () throws(KernelError) in
+                    try hub.declare(
+                        region: region.name, initial: region.initial, history: region.history)
+                }
+            }
+        }
+    }
+
     /// Makes them all, and attaches who follows, before anybody can publish: what is published
     /// before a follower has started waits for it.
     ///

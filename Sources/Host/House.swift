@@ -54,11 +54,10 @@ final class House {
         stopping = try Stopping { [unowned self] in asked($0) }
         for manifest in manifests {
             try hub.declare(manifest.declaration)
-            for region in manifest.regions {
-                hub.declare(region: region.name, initial: region.initial)
-            }
         }
-        try Self.declareChannels(found.filter { $0.manifest.role == .device }, in: hub)
+        let declared = found.filter { $0.manifest.role == .device }
+        try Self.declareRegions(declared, in: hub)
+        try Self.declareChannels(declared, in: hub)
         // The name first: it is also that of a folder.
         let path = try SocketPath(name: options.name)
         // Before the socket, so that a folder that cannot be made costs no other host its place.

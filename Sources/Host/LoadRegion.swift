@@ -63,6 +63,9 @@ final class LoadRegion {
             "residentBytes": .int(Self.residentBytes),
             "cells": .int(Int64(hub.liveCells)),
             "channels": hub.channelLoad,
+            "snapshots": .int(Int64(hub.load.snapshots)),
+            "followers": .map(
+                Dictionary(hub.followers.map { ($0.place, .int(Int64($0.count))) }) { $1 }),
             "held": .map(
                 Dictionary(hub.heldVisits.map { ($0.seat, .int(Int64($0.count))) }) { $1 }),
         ]

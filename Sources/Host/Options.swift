@@ -8,6 +8,8 @@ struct Options {
     var name = "main"
     var data: String?
     var devices: String?
+    /// Nanoseconds without progress, after which a client that leaves something unread is cut off.
+    var patience = HouseLimits.patience
 
     /// A word of the command line that makes no sense.
     struct UsageError: Error, CustomStringConvertible {
@@ -22,10 +24,21 @@ struct Options {
           --name NAME     the instance; its socket is named after it (main)
           --data DIR      where devices keep their data ($XDG_DATA_HOME/concentric/NAME)
           --devices DIR   the folder of devices ($CONCENTRIC_DEVICES, or devices/ near this program)
+
+        $CONCENTRIC_PATIENCE: milliseconds after which a client that takes nothing of what waits for
+        it is cut off (30000).
         """
 
     init(_ arguments: [String]) throws(UsageError) {
         if let name = Self.environment("CONCENTRIC_NAME"), !name.isEmpty { self.name = name }
+        if let text = Self.environment("CONCENTRIC_PATIENCE") {
+            guard let milliseconds = UInt64(text), (5...3_600_000).contains(milliseconds) else {
+                throw UsageError(
+                    description: "CONCENTRIC_PATIENCE wants milliseconds, 5 to 3600000, not \(text)"
+                )
+            }
+            patience = milliseconds * 1_000_000
+        }
         var rest = arguments[...]
         while let word = rest.popFirst() {
             guard ["--name", "--data", "--devices"].contains(word) else {

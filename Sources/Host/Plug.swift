@@ -112,7 +112,7 @@ final class Plug: ConnectionDelegate {
     }
 
     private func judge(since progress: UInt64, steps: UInt64) {
-        let next = EventLoop.shared.now + HouseLimits.patience / 5
+        let next = EventLoop.shared.now + house.options.patience / 5
         EventLoop.shared.schedule(at: next) { [hold] in
             hold.plug?.judgeProgress(since: progress, steps: steps)
         }
@@ -137,7 +137,7 @@ final class Plug: ConnectionDelegate {
         house.refused(
             self,
             "\(connection.pendingBytes) bytes wait for it, and none was taken for "
-                + "\(HouseLimits.patience / 1_000_000_000) s")
+                + "\(house.options.patience / 1_000_000) ms")
         cutOff()
     }
 

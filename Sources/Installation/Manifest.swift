@@ -13,6 +13,14 @@ package struct ManifestError: Error, CustomStringConvertible {
     package var description: String { "\(file): \(what)" }
 }
 
+/// A region that a manifest declares.
+package struct DeclaredRegion: Equatable, Sendable {
+    package var name: String
+    package var initial: Value
+    /// Revisions that its history shows; nil: as many as any may.
+    package var history: Int?
+}
+
 /// A device as its `device.json` describes it.
 package struct Manifest: Sendable {
     /// Who starts it.
@@ -49,8 +57,8 @@ package struct Manifest: Sendable {
     package var calls: [String] = []
     package var reads: [String] = []
     package var writes: [String] = []
-    /// Regions that it declares, with their initial values.
-    package var regions: [(name: String, initial: Value)] = []
+    /// Regions that it declares.
+    package var regions: [DeclaredRegion] = []
     /// Channels that it declares, may publish to, and follows.
     package var channels: [DeclaredChannel] = []
     package var publishes: [String] = []

@@ -116,10 +116,10 @@ struct ManifestReader {
         return number
     }
 
-    func regions(_ value: Value?) throws(ManifestError) -> [(name: String, initial: Value)] {
+    func regions(_ value: Value?) throws(ManifestError) -> [DeclaredRegion] {
         guard let value else { return [] }
         guard let array = value.array else { throw wrong("regions", "a list of objects", value) }
-        var regions: [(name: String, initial: Value)] = []
+        var regions: [DeclaredRegion] = []
         for item in array {
             guard let map = item.map else { throw wrong("regions", "a list of objects", item) }
             try only(["name", "initial"], in: map, of: "a region")
@@ -128,9 +128,34 @@ struct ManifestReader {
                 throw ManifestError(
                     file: file, what: "regions/\(name): its initial value is missing")
             }
-            regions.append((name, initial))
+            try scope(map["scope"], "regions/\(name)/scope")
+            regions.append(
+                DeclaredRegion(
+                    name: name, initial: initial,
+                    history: try depth(map["history"], "regions/\(name)/history")))
         }
         return regions
+    }
+
+    /// How long a region lives: as long as the kernel.
+    private func scope(_ value: Value?, _ key: String) throws(ManifestError) {
+        switch try text(value, key) {
+        case nil, "kernel": return
+        case "session":
+            throw ManifestError(
+                file: file,
+                what: "\(key): “session” is not there yet; a region lives as long as the kernel, "
+                    + "which is “kernel” or no scope at all")
+        case let other?: throw wrong(key, "kernel", "“\(other)”")
+        }
+    }
+
+    private func depth(_ value: Value?, _ key: String) throws(ManifestError) -> Int? {
+        guard let value else { return nil }
+        guard let number = value.int, number >= 0 else {
+            throw wrong(key, "a whole number of revisions from 0", value)
+        }
+        return Int(number)
     }
 
     func limits(_ value: Value?) throws(ManifestError) -> Manifest.Limits {

@@ -10,6 +10,8 @@ final class Follower {
     let symbol: SymbolSlot
     /// The next event that it handles.
     var next: UInt64 = 1
+    /// What a process has announced to take that is not ready yet.
+    var coming: (peer: ObjectIdentifier, takes: String)?
     /// The event that it handles now.
     var flow: Flow?
     /// An event is being begun: one that ends at once must not begin the next within itself.

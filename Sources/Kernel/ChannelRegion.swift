@@ -9,6 +9,7 @@ extension Hub {
             Value.map([
                 "name": .text(slot.name), "events": .int(Int64(slot.mostEvents)),
                 "bytes": .int(Int64(slot.mostBytes)),
+                "shapes": .array(Set(slot.shapes.values).sorted().map(Value.text)),
                 "publishers": .array(
                     devices.values.filter { $0.publishes.contains(slot.name) }.map(\.name)
                         .sorted().map(Value.text)),

@@ -36,6 +36,10 @@ package final class ChannelSlot {
     package private(set) var last: UInt64 = 0
     private var keys: [String: UInt64] = [:]
     var followers: [Follower] = []
+    /// What its events are, as far as the devices that publish them say it.
+    var shapes: [String: String] = [:]
+    /// What processes have announced that are not ready yet.
+    var coming: [String: (peer: ObjectIdentifier, shape: String)] = [:]
     /// Clients that have read all there is and wait for more.
     var readers: [ChannelReader] = []
 

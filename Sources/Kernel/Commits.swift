@@ -47,6 +47,7 @@ extension Hub {
         guard plans.contains(where: { !$0.patch.isEmpty }) else {
             return .made(revision: counter, before: before)
         }
+        if let error = tooLarge(before, offers) { return .refused(error) }
         counter += 1
         var changes: [Change] = []
         for plan in plans {
@@ -61,6 +62,21 @@ extension Hub {
         }
         tell(changes, at: counter)
         return .made(revision: counter, before: before)
+    }
+
+    /// Why a commit cannot be made: its repeat could not be told the values that it was made on.
+    private func tooLarge(_ before: [Value], _ offers: [Operation.Offer]) -> KernelError? {
+        // At least what they take, but for the kernel's own: nothing is counted for most commits.
+        let most = offers.reduce(0) { $0 + (regions[$1.region]?.size ?? 0) }
+        guard most > limits.repeatBytes else { return nil }
+        let bytes = before.reduce(0) { $0 + $1.encodedSize }
+        guard bytes > limits.repeatBytes else { return nil }
+        return KernelError(
+            .tooLarge,
+            "the regions of the commit, \(offers.map(\.region).joined(separator: ", ")), have "
+                + "\(bytes) bytes together; the limit is \(limits.repeatBytes): change fewer at "
+                + "once",
+            outcome: .none)
     }
 
     private struct Plan {

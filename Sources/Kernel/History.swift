@@ -60,11 +60,19 @@ struct History {
     /// Entries so far: the number of the newest one.
     private(set) var last: UInt64 = 0
 
-    var count: Int { ring.count - head }
-    /// The number of the oldest entry that is kept.
-    var first: UInt64 { last - UInt64(count) + 1 }
+    /// How many entries are shown at most: what is kept beyond them is for reads of visits alone.
+    let depth: Int
 
-    subscript(number: UInt64) -> Entry { ring[head + Int(number - first)] }
+    init(depth: Int) {
+        self.depth = depth
+    }
+
+    private var count: Int { ring.count - head }
+    private var shown: Int { min(count, depth) }
+    /// The number of the oldest entry that is shown.
+    var first: UInt64 { last - UInt64(shown) + 1 }
+
+    subscript(number: UInt64) -> Entry { ring[ring.count - 1 - Int(last - number)] }
 
     /// - Parameter before: the value that the entry's patch was applied to.
     /// - Complexity: constant, but for the weight of a value up to the limit of a keyframe, once in
@@ -76,7 +84,8 @@ struct History {
         ring.append(entry)
         bytes += entry.bytes
         last += 1
-        while count > limits.pastRevisions || bytes > limits.pastBytes, count > 0 { forget() }
+        let most = min(limits.pastRevisions, max(depth, limits.readRevisions))
+        while count > most || bytes > limits.pastBytes, count > 0 { forget() }
         // What is gone is let go of in large pieces: each entry is moved once at most.
         if head > limits.pastRevisions {
             ring.removeFirst(head)
@@ -105,10 +114,12 @@ struct History {
 
     // MARK: - The past
 
-    /// The oldest revision whose value is known.
+    /// The oldest revision at which who looks at the past may look.
     ///
     /// - Parameter present: the revision after the last entry.
-    func oldest(_ present: UInt64) -> UInt64 { count > 0 ? ring[head].from : present }
+    func oldest(_ present: UInt64) -> UInt64 {
+        shown > 0 ? ring[ring.count - shown].from : present
+    }
 
     /// The first entry after a revision; nil when nothing has changed since.
     private func index(after revision: UInt64) -> Int? {

@@ -10,7 +10,8 @@ extension Hub {
     ///   - after: the number of the last entry that the reader has; nil: none.
     ///   - last: so many of the newest at most, for the first page; nil: all that are kept.
     /// - Returns: `entries`; `next`, the number of the last of them; `last`, that of the newest
-    ///   there is; `lost`, how many behind `after` are not kept any more; and the revisions
+    ///   there is; `lost`, how many behind `after` are not kept any more; `depth`, the most that
+    ///   are kept; and the revisions
     ///   `oldest`, from which on the region's value is known, and `revision`, where it is now.
     /// - Throws: `KernelError` when there is no such region, or it has no history.
     package func readHistory(
@@ -45,7 +46,8 @@ extension Hub {
         return .map([
             "region": .text(name), "entries": .array(entries),
             "next": .int(Int64(clamping: end)), "last": .int(Int64(clamping: history.last)),
-            "lost": .int(Int64(clamping: lost)), "oldest": revision(slot.oldest),
+            "lost": .int(Int64(clamping: lost)), "depth": .int(Int64(history.depth)),
+            "oldest": revision(slot.oldest),
             "revision": revision(slot.counter),
         ])
     }

@@ -190,8 +190,12 @@ package final class Hub {
 
     /// A process of a device announces how it answers; it serves from `ready` on.
     ///
-    /// - Throws: `KernelError` naming the symbol that is missing, double or not granted.
-    package func announce(_ peer: Peer, _ announced: [Binding]) throws(KernelError) {
+    /// - Parameter publishes: the shapes of the events that it publishes, by their channels.
+    /// - Throws: `KernelError` naming the symbol that is missing, double or not granted, or the
+    ///   channel whose events cannot be read.
+    package func announce(
+        _ peer: Peer, _ announced: [Binding], publishes: [String: String] = [:]
+    ) throws(KernelError) {
         guard let device = peer.device else { return }
         var names: Set<String> = []
         for binding in announced {
@@ -217,7 +221,9 @@ package final class Hub {
         }
         if peer.isCell { try compare(device, announced) }
         for binding in announced { try check(binding, device) }
+        try check(events: publishes, announced, device)
         peer.announced = announced.compactMap { bind($0, peer) }
+        expect(events: publishes, announced, from: peer)
     }
 
     /// A device that is refused has changed nothing.
@@ -298,6 +304,7 @@ package final class Hub {
         let announced = peer.announced
         peer.announced = []
         adopt(announced)
+        adopt(events: peer.publishes, of: peer)
         enter(peer, device, announced)
         expect(device, seat: peer.seat)
         deliver(device)

@@ -45,6 +45,8 @@ package struct HubLimits: Sendable {
     package var subscriptions = 1_024
     /// Revisions of one region that are kept, for replayed reads and for who looks at the past.
     package var pastRevisions = 1_024
+    /// Those that are kept for replayed reads of a region whose manifest wants a shorter history.
+    package var readRevisions = 64
     /// Bytes of them: changes, what leads back, and keyframes.
     package var pastBytes = 16 << 20
     /// Changes of one region that are kept for visits that run and may have read what was before.
@@ -61,9 +63,11 @@ package struct HubLimits: Sendable {
     package var previewBytes = 4 << 20
     /// Revisions that one step of a preview goes at most.
     package var previewSteps = 1_024
-    /// A value and what a repeat must get with it, and what a flow gives; larger ones do not fit
-    /// into a frame.
+    /// A value that is delivered or that a flow gives; larger ones do not fit into a frame.
     package var visitBytes = 16_776_192
+    /// What a repeat is given at once: a value with all that its stage has read, or the values that
+    /// one commit was made on. More is no message, in pieces neither.
+    package var repeatBytes = 127 << 20
     /// Calls and pipes of handlers, each asked for by a visit of the one before.
     package var depth = 64
     /// Bytes of a key of the caller's own. It is kept with its flow and is not counted elsewhere.

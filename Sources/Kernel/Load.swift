@@ -4,6 +4,8 @@ package struct LoadCounts: Sendable {
     package internal(set) var visits = 0
     /// Those of them that repeat one whose process was lost.
     package internal(set) var replays = 0
+    /// Whole values of regions, or of parts of them, that followers were sent.
+    package internal(set) var snapshots = 0
 }
 
 extension Hub {
@@ -21,6 +23,12 @@ extension Hub {
     /// Processes that take one visit each: those that have it and those that are coming.
     package var liveCells: Int {
         devices.values.reduce(0) { $0 + $1.cellsBusy + $1.cellsComing }
+    }
+
+    /// How many are sent the changes of each place that is followed.
+    package var followers: [(place: String, count: Int)] {
+        regions.values.flatMap(\.feeds).map { ($0.name, $0.followers.count) }
+            .sorted { $0.0 < $1.0 }
     }
 
     /// Whether somebody is sent the changes of a region.

@@ -1,4 +1,4 @@
-import Control
+package import Control
 package import Values
 
 /// A named value of the buffer.
@@ -18,7 +18,7 @@ final class RegionSlot {
     /// The revision of the last change.
     private(set) var counter: UInt64 = 0
     /// What has led to the value, as far back as it is kept.
-    private(set) var history = History()
+    private(set) var history: History
     /// What is followed of it: the whole, then parts.
     var feeds: [Feed] = []
     /// At least the bytes that the value takes, and not many more.
@@ -30,7 +30,8 @@ final class RegionSlot {
     /// The values that records keep, by revision.
     var pins: [UInt64: Pin] = [:]
 
-    init(name: String, id: Int, initial: Value, owned: Bool) {
+    init(name: String, id: Int, initial: Value, owned: Bool, depth: Int) {
+        history = History(depth: depth)
         self.name = name
         self.id = id
         self.value = initial
@@ -59,7 +60,7 @@ final class RegionSlot {
             ?? lateReads.value(at: revision, from: value)
     }
 
-    /// The oldest revision at which its value is known.
+    /// The oldest revision at which its value is shown.
     var oldest: UInt64 { history.oldest(counter) }
 }
 
@@ -68,9 +69,30 @@ final class RegionSlot {
 extension Hub {
     /// Allocates a region; the first device that declares it does.
     package func declare(region name: String, initial: Value, owned: Bool = false) {
+        allocate(name, initial, owned: owned, depth: limits.pastRevisions)
+    }
+
+    /// Allocates a region that keeps so much of its past.
+    ///
+    /// - Parameter depth: the revisions that its history shows; nil: as many as any may.
+    /// - Throws: `KernelError` when that is more than is kept.
+    package func declare(
+        region name: String, initial: Value, history depth: Int?
+    ) throws(KernelError) {
+        let depth = depth ?? limits.pastRevisions
+        guard (0...limits.pastRevisions).contains(depth) else {
+            throw KernelError(
+                .denied,
+                "the region \(name) has a history of 0 to \(limits.pastRevisions) revisions, not "
+                    + "\(depth)")
+        }
+        allocate(name, initial, owned: false, depth: depth)
+    }
+
+    private func allocate(_ name: String, _ initial: Value, owned: Bool, depth: Int) {
         guard regions[name] == nil else { return }
         regions[name] = RegionSlot(
-            name: name, id: regions.count, initial: initial, owned: owned)
+            name: name, id: regions.count, initial: initial, owned: owned, depth: depth)
     }
 
     /// The regions that exist.

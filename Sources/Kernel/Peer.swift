@@ -35,12 +35,12 @@ package final class Peer {
     var placeCount: Int32 = 0
     /// What it has announced, until it is ready.
     var announced: [Announced] = []
+    /// The shapes of the events that it publishes, by their channels.
+    var publishes: [String: String] = [:]
     /// What it follows, by the hub's own number.
     var follows: [Int: Feed] = [:]
     /// The past revision at which it looks, instead of being sent what changes.
     package internal(set) var preview: UInt64?
-    /// Where its mirrors stand that are not at the last change of their regions, by region.
-    var mirrors: [Int: UInt64] = [:]
     /// Seen time of the last visit that returned.
     package internal(set) var lastReply: UInt64 = 0
     /// The cable has closed or will; nothing new is delivered.

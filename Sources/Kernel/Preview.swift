@@ -31,20 +31,17 @@ extension Hub {
         if let gone = slots.first(where: { target < $0.oldest }) {
             throw notKept(gone, target)
         }
+        let start = peer.preview
         peer.preview = target
-        move(peer, to: target, slots)
+        move(peer, from: start, to: target)
         return place(of: target, among: slots)
     }
 
     /// Moves the mirrors of a client to the present; its regions are sent again as they change.
     package func leavePreview(_ peer: Peer) {
-        guard peer.preview != nil else { return }
-        let slots = followed(by: peer)
+        guard let start = peer.preview else { return }
         peer.preview = nil
-        move(peer, to: counter, slots)
-        for slot in slots where peer.mirrors[slot.id] == slot.counter {
-            peer.mirrors[slot.id] = nil
-        }
+        move(peer, from: start, to: nil)
     }
 
     /// Why a client that looks at the past may not call a symbol.
@@ -75,7 +72,7 @@ extension Hub {
     /// A client in the past is sent a place as it was then.
     func send(_ feed: Feed, to peer: Peer, asAt preview: UInt64) {
         guard let value = feed.slot.value(at: preview) else { return }
-        if feed.pointer == nil { peer.mirrors[feed.slot.id] = preview }
+        load.snapshots += 1
         peer.cable.snapshot(
             region: feed.name, at: Revision(epoch: epoch, counter: preview),
             feed.content(of: value))
@@ -156,35 +153,50 @@ extension Hub {
 
     // MARK: - How
 
-    /// One message for all mirrors. What is too large for it is sent whole, before it.
-    private func move(_ peer: Peer, to target: UInt64, _ slots: [RegionSlot]) {
+    /// Moves all mirrors at once: in the past they stand at the revision that is looked at, in the
+    /// present each at the last change of its own place. One message for those that come to the
+    /// same revision; what is too large for it is sent whole, before it.
+    ///
+    /// - Parameters:
+    ///   - start: where the mirrors are; nil: in the present.
+    ///   - target: where they go; nil: to the present.
+    private func move(_ peer: Peer, from start: UInt64?, to target: UInt64?) {
         var room = limits.previewBytes
-        var changes: [RegionChange] = []
-        var wholes: [Feed] = []
-        let feeds = peer.follows.values.sorted { $0.id < $1.id }
-        for slot in slots {
-            let own = feeds.filter { $0.slot === slot }
-            wholes += own.filter { $0.pointer != nil }
-            guard let whole = own.first(where: { $0.pointer == nil }) else { continue }
-            let place = peer.mirrors[slot.id] ?? slot.counter
-            guard place != target else {
-                // What happens from now on is not told.
-                peer.mirrors[slot.id] = target
+        var changes: [UInt64: [RegionChange]] = [:]
+        var wholes: [(feed: Feed, at: UInt64)] = []
+        let feeds = peer.follows.values.filter { !$0.slot.owned }
+            .sorted { ($0.slot.id, $0.id) < ($1.slot.id, $1.id) }
+        for feed in feeds {
+            let (from, to) = (start ?? feed.counter, target ?? feed.counter)
+            guard from != to else { continue }
+            guard let patch = feed.way(from: from, to: to, room: room) else {
+                wholes.append((feed, to))
                 continue
             }
-            if let patch = slot.way(from: place, to: target, room: room) {
-                room -= patch.weight
-                changes.append(RegionChange(region: slot.name, from: place, patch: patch))
-                peer.mirrors[slot.id] = target
-            } else {
-                wholes.append(whole)
-            }
+            room -= patch.weight
+            changes[to, default: []].append(
+                RegionChange(region: feed.name, from: from, patch: patch))
         }
-        let count = wholes.count + (changes.isEmpty ? 0 : 1)
-        if count > 1 { peer.cable.together(count) }
-        for feed in wholes { send(feed, to: peer, asAt: target) }
-        guard !changes.isEmpty else { return }
-        peer.cable.patch(Update(at: Revision(epoch: epoch, counter: target), changes))
+        if wholes.count + changes.count > 1 {
+            peer.cable.together(wholes.count + changes.count)
+        }
+        for (feed, place) in wholes { send(feed, to: peer, asAt: place) }
+        for (place, changes) in changes.sorted(by: { $0.key < $1.key }) {
+            peer.cable.patch(Update(at: Revision(epoch: epoch, counter: place), changes))
+        }
+    }
+}
+
+extension Feed {
+    /// What leads its followers from one revision to another; nil when it is more than there is
+    /// room for, or is not known.
+    fileprivate func way(from place: UInt64, to target: UInt64, room: Int) -> Patch? {
+        guard pointer != nil else { return slot.way(from: place, to: target, room: room) }
+        guard let before = slot.value(at: place), let after = slot.value(at: target) else {
+            return nil
+        }
+        let way = Patch.difference(from: content(of: before), to: content(of: after))
+        return way.weight <= room ? way : nil
     }
 }
 
@@ -213,20 +225,6 @@ extension RegionSlot {
 }
 
 extension Peer {
-    /// A change as the peer's mirror can apply it, which then is at the change's revision.
-    func placed(_ change: RegionChange, of slot: RegionSlot) -> RegionChange {
-        guard !mirrors.isEmpty, let place = mirrors.removeValue(forKey: slot.id) else {
-            return change
-        }
-        return RegionChange(region: change.region, from: place, patch: change.patch)
-    }
-
     /// Whether it is sent the changes of a place now.
     func isTold(of feed: Feed) -> Bool { preview == nil || feed.slot.owned }
-
-    /// It is sent whole regions of now, or nothing any more.
-    func isPresent() {
-        preview = nil
-        if !mirrors.isEmpty { mirrors = [:] }
-    }
 }

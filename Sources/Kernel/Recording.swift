@@ -326,13 +326,6 @@ extension Hub {
 
     private func tell(_ flow: Flow, _ entry: Entry, recorded: Bool) {
         guard let visit = flow.visit, let tag = entry.tag, let answer = entry.answer else { return }
-        if recorded, case .committed(_, let values?) = answer, !fitsIntoFrame(values) {
-            let error = KernelError(
-                .tooLarge,
-                "\(visit.symbol.name) has committed on more than the \(limits.visitBytes) bytes "
-                    + "that its repeat can be told: keep less in one region")
-            return finish(flow, .failure(error))
-        }
         if entry.order == nil {
             flow.record?.told += 1
             entry.order = flow.record?.told
@@ -358,21 +351,5 @@ extension Record {
     func add(_ entry: Entry) {
         entry.isRecorded = true
         entries.append(entry)
-    }
-}
-
-extension Hub {
-    /// Counting ends at the limit, for the values may be as large as regions.
-    private func fitsIntoFrame(_ values: [Value]) -> Bool {
-        var room = limits.visitBytes
-        for value in values {
-            // The weight may be over the true size, but not by so much.
-            guard value.weight(limit: 4 * limits.visitBytes) <= 4 * limits.visitBytes else {
-                return false
-            }
-            room -= value.encodedSize
-            guard room >= 0 else { return false }
-        }
-        return true
     }
 }

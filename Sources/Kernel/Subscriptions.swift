@@ -47,7 +47,7 @@ extension Hub {
             guard let only = news.first, !only.feed.followers.isEmpty else { return }
             let update = Update(at: revision, [only.change])
             for peer in only.feed.followers where peer.isTold(of: only.feed) {
-                peer.cable.patch(peer.mirrors.isEmpty ? update : placed(update, [only], peer))
+                peer.cable.patch(update)
             }
             return
         }
@@ -61,21 +61,9 @@ extension Hub {
                 guard !mine.isEmpty else { continue }
                 let update = updates[mine] ?? Update(at: revision, mine.map { news[$0].change })
                 updates[mine] = update
-                peer.cable.patch(
-                    peer.mirrors.isEmpty ? update : placed(update, mine.map { news[$0] }, peer))
+                peer.cable.patch(update)
             }
         }
-    }
-
-    /// A message for a peer that has come back from a journey: its mirrors stand elsewhere.
-    private func placed(
-        _ update: Update, _ news: [(feed: Feed, change: RegionChange)], _ peer: Peer
-    ) -> Update {
-        Update(
-            at: update.revision,
-            news.map {
-                $0.feed.pointer == nil ? peer.placed($0.change, of: $0.feed.slot) : $0.change
-            })
     }
 
     /// The peer is sent a region or a part of one, and then its changes.
@@ -180,6 +168,7 @@ extension Hub {
     }
 
     private func sendWhole(_ feed: Feed, to peer: Peer) {
+        load.snapshots += 1
         peer.cable.snapshot(
             region: feed.name, at: Revision(epoch: epoch, counter: feed.counter),
             feed.content(of: feed.slot.value))
@@ -189,8 +178,14 @@ extension Hub {
     /// than the whole value.
     private func missed(_ feed: Feed, since known: Revision) -> [Update]? {
         let slot = feed.slot
-        guard known.epoch == epoch, known.counter <= slot.counter else { return nil }
-        guard known.counter < feed.counter else { return [] }
+        // Who was in the past may know a region at a revision between two of its changes.
+        let latest = slot.owned ? slot.counter : counter
+        guard known.epoch == epoch, known.counter <= latest else { return nil }
+        guard known.counter != feed.counter else { return [] }
+        guard known.counter < feed.counter else {
+            let same = RegionChange(region: feed.name, from: known.counter, patch: Patch())
+            return [Update(at: Revision(epoch: epoch, counter: feed.counter), [same])]
+        }
         if feed.pointer != nil {
             guard let before = slot.value(at: known.counter) else { return nil }
             let patch = Patch.difference(
@@ -213,13 +208,12 @@ extension Hub {
     package func unfollow(_ peer: Peer, region name: String) {
         for feed in peer.follows.values where feed.name == name {
             peer.follows[feed.id] = nil
-            if feed.pointer == nil { peer.mirrors[feed.slot.id] = nil }
             leave(feed, peer)
         }
     }
 
     func unfollow(_ peer: Peer) {
-        peer.isPresent()
+        peer.preview = nil
         for feed in peer.follows.values { leave(feed, peer) }
         peer.follows = [:]
     }
@@ -234,9 +228,9 @@ extension Hub {
     ///
     /// - Parameter names: nil for all that it follows.
     package func resync(_ peer: Peer, _ names: Set<String>? = nil) {
-        // Who was in the past, or has come back from it, is in the present with all of it.
-        let names = peer.preview == nil && peer.mirrors.isEmpty ? names : nil
-        peer.isPresent()
+        // Who was in the past is in the present with all of it.
+        let names = peer.preview == nil ? names : nil
+        peer.preview = nil
         let feeds = peer.follows.values.filter { names?.contains($0.name) != false }
             .sorted { ($0.slot.id, $0.id) < ($1.slot.id, $1.id) }
         if feeds.count > 1 { peer.cable.together(feeds.count) }

@@ -93,12 +93,14 @@ extension Hub {
                 .unbound, "\(symbol.name): \(peer.name) now announces another pipe")
             return flow.last ? lose(finallyOf: flow, error.message) : finish(flow, .failure(error))
         }
-        let size = flow.value.count + (flow.path?.utf8.count ?? 0)
-        guard flow.record?.fits(limits.visitBytes - size) ?? (size <= limits.visitBytes) else {
+        let bytes = flow.value.count + (flow.path?.utf8.count ?? 0)
+        guard bytes <= limits.visitBytes, flow.record?.fits(limits.repeatBytes - bytes) ?? true
+        else {
+            let reads = flow.record?.readBytes ?? 0
             let error = KernelError(
                 .tooLarge,
-                "\(symbol.name) would be sent \(size + (flow.record?.readBytes ?? 0)) bytes; the "
-                    + "limit is \(limits.visitBytes)")
+                "\(symbol.name) would be sent \(bytes) bytes and \(reads) that it has read before; "
+                    + "the limits are \(limits.visitBytes) and, together, \(limits.repeatBytes)")
             return flow.last ? lose(finallyOf: flow, error.message) : finish(flow, .failure(error))
         }
         peer.deliveries += 1
@@ -229,6 +231,7 @@ extension Hub {
     package func away(_ peer: Peer) {
         peer.away = true
         if let device = peer.device { forget(peer, device) }
+        forget(eventsOf: peer)
     }
 
     /// The process is gone for certain, and its cable was read dry.

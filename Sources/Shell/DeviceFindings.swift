@@ -109,20 +109,21 @@ enum GrantFindings {
     }
 
     private static func declared(_ devices: [Manifest]) -> [Finding] {
-        var seen: [String: (device: String, initial: Value)] = [:]
+        var seen: [String: (device: String, region: DeclaredRegion)] = [:]
         var findings: [Finding] = []
         for device in devices {
             for region in device.regions {
                 guard let first = seen[region.name] else {
-                    seen[region.name] = (device.name, region.initial)
+                    seen[region.name] = (device.name, region)
                     continue
                 }
-                guard first.initial != region.initial else { continue }
+                guard first.region != region else { continue }
                 findings.append(
                     .warn(
                         .grants,
                         "\(first.device) and \(device.name) declare \(region.name) with other "
-                            + "values; that of \(first.device) counts",
+                            + "\(first.region.initial == region.initial ? "histories" : "values"); "
+                            + "that of \(first.device) counts",
                         "let one of them declare it"))
             }
         }

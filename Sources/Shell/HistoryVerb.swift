@@ -37,6 +37,10 @@ enum HistoryVerb {
         let oldest = page["oldest"]?.text ?? "?"
         guard !entries.isEmpty else {
             let region = page["region"]?.text.map(Output.plain) ?? "it"
+            if page["depth"] == 0 {
+                return Output.complain(
+                    "\(region) keeps no history: its manifest says so (`history` of its region)")
+            }
             return Output.complain("\(region) has not changed since \(oldest)")
         }
         let columns = ["revision", "at", "flow", "symbol", "device", "operations", "bytes"]

@@ -104,9 +104,13 @@ struct Description {
     init(channel row: Value) {
         func cell(_ value: Value?) -> String { (value ?? .null).cell }
         let publishers = (row["publishers"]?.array ?? []).map(\.cell)
+        let shapes = (row["shapes"]?.array ?? []).map(\.cell)
         lines =
             [
                 cell(row["name"]), "  a channel",
+                shapes.isEmpty
+                    ? "  of events that nobody describes"
+                    : "  of events \(shapes.joined(separator: " or "))",
                 "  keeps \(cell(row["events"])) events and \(cell(row["bytes"])) bytes",
                 publishers.isEmpty
                     ? "  published by clients alone"

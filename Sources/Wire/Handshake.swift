@@ -12,6 +12,8 @@ package struct Hello {
     package var name: String
     /// How a device answers its symbols; nil for a client.
     package var bindings: [Announcement]?
+    /// The shapes of the events that a device publishes, by their channels; not all need be told.
+    package var publishes: [String: String] = [:]
 
     /// How a device answers one symbol.
     package struct Announcement {
@@ -51,6 +53,12 @@ package struct Hello {
         guard build.utf8.count <= WireLimits.name else { throw .field("hello.build") }
         name = value["name"]?.text ?? "?"
         guard name.utf8.count <= WireLimits.name else { throw .field("hello.name") }
+        for (channel, shape) in value["publishes"]?.map ?? [:] {
+            guard let shape = shape.text, !channel.isEmpty, channel.utf8.count <= WireLimits.name,
+                publishes.count < WireLimits.bindings
+            else { throw .field("hello.publishes") }
+            publishes[channel] = shape
+        }
         guard let list = value["bindings"]?.array else {
             bindings = nil
             return
@@ -67,6 +75,7 @@ package struct Hello {
             "wire": .int(Int64(clamping: wire)), "build": .text(build), "name": .text(name),
         ]
         if let bindings { map["bindings"] = .array(bindings.map(\.value)) }
+        if !publishes.isEmpty { map["publishes"] = .map(publishes.mapValues(Value.text)) }
         return .map(map)
     }
 }

@@ -19,6 +19,8 @@ package enum KernelMessage {
     /// What the value of a place is at a revision, in short; see `ContentDigest`.
     case digest(region: String, epoch: UInt64, counter: UInt64, UInt64)
     case drain
+    /// A piece of a message that is larger than a frame, and how many follow it; see `Pieces`.
+    case piece(left: UInt64, UnsafeRawBufferPointer)
     case ping(UInt64)
     case pong(UInt64)
 
@@ -135,7 +137,7 @@ package enum KernelMessage {
         switch self {
         case .drain: 0
         case .welcome, .cancelVisit, .accepted, .together, .ping, .pong: 1
-        case .refused: 2
+        case .refused, .piece: 2
         case .patch: 3
         case .digest: 4
         case .snapshot: 6
@@ -177,6 +179,7 @@ package enum KernelMessage {
                 region: try reader.name(), epoch: try reader.uint(), counter: try reader.uint(),
                 try reader.uint())
         case .drain: return .drain
+        case .piece: return .piece(left: try reader.uint(), try reader.bytes())
         case .ping: return .ping(try reader.uint())
         case .pong: return .pong(try reader.uint())
         default: throw WireError.unknownKind(kind.rawValue)

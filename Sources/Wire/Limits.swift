@@ -2,6 +2,8 @@
 package enum WireLimits {
     /// The body of one frame; checked before anything is allocated.
     package static let frame = 16 << 20
+    /// The body of a message that comes in pieces.
+    package static let pieced = 128 << 20
     /// The shortest body: an array of two small numbers.
     package static let shortestFrame = 3
     /// One part of a snapshot.

@@ -40,6 +40,7 @@ package enum MessageKind: UInt64, CaseIterable, Sendable {
     case visitClosure = 48
     case together = 52
     case digest = 53
+    case piece = 54
 }
 
 /// Why a frame is not a message.

@@ -61,6 +61,39 @@ import Testing
         #expect(!Shape.fits(Shape.of(Photo.self), Shape.of(Album.self)))
     }
 
+    private static let readings: [(actual: String, expected: String, isRead: Bool)] = [
+        ("int", "int", true), ("int", "text", false), ("int", "number", false), ("", "int", true),
+        ("int", "", true), ("_", "text", true), ("[int]", "[int]", true),
+        ("[int]", "[text]", false), ("[int]", "int", false), ("int", "int?", true),
+        ("int?", "int", false), ("int?", "int?", true), ("text?", "int?", false),
+        ("{a: int, b: text}", "{b: text}", true), ("{a: int}", "{a: int, b: text}", false),
+        ("{a: int}", "{a: int, b: text?}", true), ("{a: int}", "{a: text}", false),
+        ("{a: int, _}", "{b: text}", true), ("{a: int}", "{a: int, _}", true),
+        ("{a: {b: [{c: int?}]}}", "{a: {b: [{c: int?}]}}", true),
+        ("{a: {b: [{c: int}], d: bool}}", "{a: {b: [{c: int?}]}}", true),
+        ("{a: {b: [{c: int}]}}", "{a: {b: [{c: text}]}}", false),
+        ("{*: int}", "{*: int}", true), ("{*: int}", "{*: text}", false),
+        ("{a: int, b: int}", "{*: int}", true), ("{a: int, b: text}", "{*: int}", false),
+        ("{*: int}", "{a: int}", true), ("{*: int}", "{a: text}", false),
+        ("(int, text)", "(int, text)", true), ("(int, text)", "(text, int)", false),
+        ("(int)", "(int, text)", false), ("(int, _)", "(int, text)", true),
+        ("[int]", "(int, int)", true), ("(int, int)", "[int]", true),
+        ("(int, text)", "[int]", false), ("()", "()", true), ("()", "int", false),
+        ("int", "{a: int}", false), ("{", "int", true), ("{a", "{a: int}", true),
+        ("[int", "text", true), ("<new>", "text", true),
+        (String(repeating: "[", count: 500), "int", true),
+    ]
+
+    @Test(arguments: 0..<readings.count)
+    func `a shape is read as another that knows no more of it`(_ row: Int) {
+        let (actual, expected, isRead) = Self.readings[row]
+        #expect(Shape.reads(actual, as: expected) == isRead, "\(actual) as \(expected)")
+    }
+
+    @Test func `each shape is read as itself`() {
+        for (_, shape) in Self.shapes { #expect(Shape.reads(shape, as: shape), "\(shape)") }
+    }
+
     @Test func `what is not known fits everything`() {
         #expect(Shape.fits(Shape.of(Sealed.self), "text"))
         #expect(Shape.fits("int", "_"))

@@ -19,6 +19,10 @@ extension Zoo {
     static func flood(of name: String) -> Symbol<String, String> {
         Symbol("Zoo.flood.\(name)", .replayable)
     }
+    /// Follows, but takes something else.
+    static func misheard(of name: String) -> Symbol<[String], Void> {
+        Symbol("Zoo.misheard.\(name)", .keyed)
+    }
     /// Follows: writes each number and the invocation's key into a file, unless the key stands in
     /// its last line; fails for negative numbers.
     static func heard(of name: String) -> Symbol<Int, Void> {
@@ -31,6 +35,7 @@ extension Handlers {
         switch word {
         case "say":
             return {
+                $0.publishes(Zoo.said)
                 $0.bind(Zoo.say(of: own)) { kernel, numbers in
                     var last: UInt64 = 0
                     for number in numbers[0]..<(numbers[0] + numbers[1]) {
@@ -57,6 +62,8 @@ extension Handlers {
                     for number in 1...5_000 { start.publish(Zoo.said, number) }
                 }
             }
+        case "misheard":
+            return { $0.bind(Zoo.misheard(of: own)) { _, _ in } }
         case "heard":
             return {
                 $0.bind(Zoo.heard(of: own)) { kernel, number in

@@ -36,6 +36,24 @@ enum Handlers {
                 }
             }
         },
+        Zoo.ponder.name: {
+            $0.bind(Zoo.ponder) { kernel, path in
+                let read = try await kernel.buffer.read(ZooStock.self).bytes
+                let met = try await kernel.buffer.mutate(ZooStock.self) { stock in
+                    stock.count += 1
+                    return stock.bytes
+                }
+                return [read, met, gate(path)]
+            }
+        },
+        Zoo.stock.name: {
+            $0.bind(Zoo.stock) { kernel, size in
+                try await kernel.buffer.mutate(ZooStock.self) { stock in
+                    stock.texts.append(String(repeating: "s", count: max(0, size)))
+                    return stock.bytes
+                }
+            }
+        },
         Zoo.shift.name: {
             $0.bind(Zoo.shift) { kernel, count in
                 for _ in 0..<count {

@@ -28,6 +28,13 @@ enum Zoo {
     static let shout = Symbol<Int, Void>("Zoo.shout", .replayable)
     /// Puts so many letters, always another one, into the region `ZooState`.
     static let fill = Symbol<Int, Int>("Zoo.fill", .replayable)
+    /// Adds a text of so many letters to `ZooStock`; how many it has then.
+    static let stock = Symbol<Int, Int>(
+        "Zoo.stock", .replayable.limits(attempt: 30_000, deadline: 90_000))
+    /// Reads `ZooStock` and counts in it, then waits like `gate`: how many letters it has read, how
+    /// many the commit was made on, and the process.
+    static let ponder = Symbol<String, [Int]>(
+        "Zoo.ponder", .replayable.limits(attempt: 30_000, deadline: 90_000))
     /// Moves so much from one side of the ledger to the other, one by one.
     static let shift = Symbol<Int, Int>(
         "Zoo.shift", .replayable.limits(attempt: 60_000, deadline: 200_000))
@@ -83,6 +90,14 @@ enum Zoo {
     static func tally(of name: String) -> Symbol<String, String> {
         Symbol("Zoo.tally.\(name)", .keyed)
     }
+}
+
+/// A region that may be larger than a frame.
+struct ZooStock: Region {
+    var texts: [String]
+    var count: Int
+
+    var bytes: Int { texts.reduce(0) { $0 + $1.utf8.count } }
 }
 
 /// One side of a ledger, whose sides add up to nothing.

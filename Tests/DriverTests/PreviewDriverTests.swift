@@ -69,7 +69,7 @@ import Wire
         #expect(client.heard() == ["reply 1 [9]"])
         #expect(
             client.send { $0.call(id: 8, symbol: 2, deadline: 0, key: nil, []) }
-                == [#"patch ["r", "s"] 4"#, "reply 8 []"])
+                == ["together 2", #"patch ["s"] 0"#, #"patch ["r"] 4"#, "reply 8 []"])
         #expect(client.send { $0.dispatch(id: 9, symbol: 0, key: nil, []) } == ["accepted 9"])
         #expect(
             client.send { $0.call(id: 10, symbol: 1, deadline: 0, key: nil, [99]) }

@@ -89,6 +89,7 @@ final class TestCable {
         case .together(let count): "together \(count)"
         case .digest(let region, _, let counter, _): "digest \(region) \(counter)"
         case .drain: "drain"
+        case .piece(let left, let bytes): "piece \(left) \(bytes.count)"
         case .ping: "ping"
         case .pong(let number): "pong \(number)"
         }

@@ -5,6 +5,28 @@ import Testing
 extension EndToEnd {
     /// Channels, with real processes: what is published arrives once and in order.
     @Suite struct Channels {
+        @Test func `a follower that cannot read the events is named when it starts`() throws {
+            let said: Value = .array([.text(ChannelHouse.channel)])
+            let zoo = [
+                Animal(
+                    name: "sayer", answers: ["say.sayer"],
+                    more: [
+                        "channels": .array([.map(["name": .text(ChannelHouse.channel)])]),
+                        "publishes": said,
+                    ]),
+                Animal(
+                    name: "hearer", answers: ["misheard.hearer"],
+                    more: ["follows": ChannelHouse.follow("Zoo.misheard.hearer")]),
+            ]
+            let instance = try Instance(zoo: zoo, reference: false)
+            defer { instance.end() }
+            let outcome = try instance.start(instance.upWords).finish(within: 60)
+            #expect(!outcome.succeeded)
+            for word in ["sayer publishes int to Zoo.said", "Zoo.misheard.hearer", "takes [text]"] {
+                #expect(outcome.err.contains(word), "\(outcome.err)")
+            }
+        }
+
         @Test func `one channel delivers 101 of 101 in order, where a region converges`() throws {
             try ChannelHouse.with(says: ["tell.sayer"]) { house in
                 let region = try Watch(house.instance, "ZooState")

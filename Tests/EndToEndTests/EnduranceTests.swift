@@ -42,6 +42,10 @@ extension EndToEnd {
             try EndToEnd.Subscriptions().writers(each: 10_000)
         }
 
+        @Test func `sixteen processes that write one region at full speed all finish`() throws {
+            try EndToEnd.Subscriptions().contest(processes: 16, each: 400)
+        }
+
         @Test func `a thousand followers see every change beside a stopped and a slow one`() throws
         {
             try EndToEnd.Subscriptions().crowd(1_000, commits: 200)

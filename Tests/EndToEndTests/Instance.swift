@@ -90,8 +90,8 @@ final class Instance {
     }
 
     /// Starts the kernel and waits until it is ready.
-    func up() throws {
-        let outcome = try start(upWords).finish()
+    func up(variables: [String: String] = [:]) throws {
+        let outcome = try start(upWords, variables: variables).finish()
         guard outcome.succeeded, let ready = Ready(outcome.out) else {
             throw Failure("up: \(outcome)")
         }

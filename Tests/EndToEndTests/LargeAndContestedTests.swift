@@ -62,6 +62,43 @@ extension EndToEnd {
             }
         }
 
+        @Test func `a stage that has read and changed twenty megabytes is repeated with them`()
+            throws
+        {
+            let zoo = Animal(
+                name: "zoo", answers: ["ponder", "stock"],
+                more: [
+                    "writes": ["ZooStock"],
+                    "regions": [["name": "ZooStock", "initial": ["texts": [], "count": 0]]],
+                ])
+            try Instance.with(zoo: [zoo], reference: false) { instance in
+                let part = 5 << 20
+                let size = 4 * part
+                for number in 1...4 {
+                    let stocked = try instance.run("call", "Zoo.stock", "\(part)", within: 60)
+                    #expect(stocked.out == "\(number * part)\n", "\(stocked)")
+                }
+                let mark = "\(instance.folder)/mark"
+                let call = try instance.start([
+                    "call", "Zoo.ponder", Value.text(mark).json(), "--json",
+                ])
+                try Wait.until("the commit is made", within: 60) { !Files.text(mark).isEmpty }
+                let before = try instance.device("zoo")
+                kill(before.pid, SIGKILL)
+                try Wait.until("the repeat has all", within: 60) {
+                    Files.text(mark).split(separator: "\n").count == 2
+                }
+                try Files.write("", to: mark + ".go")
+                let outcome = try call.finish(within: 60)
+                let now = try instance.device("zoo")
+                #expect(now.restarts == 1)
+                #expect(outcome.out == "[\(size),\(size),\(now.pid)]\n", "\(outcome)")
+                let count = try instance.json("buffer", "ZooStock#/count")["value"]
+                #expect(count == [1], "it was made once")
+                #expect(try instance.json("errors") == [])
+            }
+        }
+
         /// A folder of empty image files.
         private func folder(of count: Int, _ instance: Instance) throws -> String {
             let folder = "\(instance.folder)/many"

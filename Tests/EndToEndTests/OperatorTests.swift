@@ -38,7 +38,7 @@ extension EndToEnd {
                 let host = try instance.json("buffer", "Kernel.Host")["value"] ?? .null
                 let members = [
                     "pid", "build", "wire", "instance", "socket", "data", "logs", "devices",
-                    "startedAt", "descriptors", "manifests",
+                    "startedAt", "descriptors", "manifests", "limits",
                 ]
                 #expect(host.map.map { Set($0.keys) } == Set(members))
                 #expect(host["pid"]?.int == Int64(instance.kernel))

@@ -74,12 +74,104 @@ extension EndToEnd {
             try writers(each: 500)
         }
 
+        @Test func `processes that write one region at full speed all finish`() throws {
+            try contest(processes: 4, each: 100)
+        }
+
         @Test func `a stopped and a slow follower cost the others nothing`() throws {
             try crowd(100, commits: 100)
         }
 
         @Test func `who loses its connection goes on where it was`() throws {
             try stumble(falls: 100, kernels: 2)
+        }
+
+        @Test(arguments: ["cancel", "break"])
+        func `an observer of a property ends at its last value, stopped meanwhile or not`(
+            _ end: String
+        ) throws {
+            try Instance.with(zoo: Ledger.zoo, reference: false) { instance in
+                func followers() throws -> Int64? {
+                    try instance.json("buffer", "Kernel.Load")["value"]?["followers"]?["ZooState"]?
+                        .int
+                }
+                let other = try Watch(instance, "ZooState")
+                try other.next(until: Clock.now + 10)
+                let observers = try (0..<2).map { _ in
+                    try instance.start(program: Programs.zoo, ["observe", end])
+                }
+                for observer in observers {
+                    try Wait.until("the first value") { observer.printed.contains("count 0\n") }
+                }
+                // The device that writes it, the watch and the two.
+                try Wait.until("all follow") { try followers() == 4 }
+                observers[1].send(SIGSTOP)
+                #expect(try instance.run("call", "Zoo.count", "101").out == "101\n")
+                try other.wait(for: "each change") { $0["count"] == 101 }
+                #expect(other.lines.count == 102)
+                observers[1].send(SIGCONT)
+                for observer in observers {
+                    try Wait.until("the last value") { observer.printed.contains("count 101\n") }
+                    if end == "cancel" { observer.send(SIGTERM) }
+                    try Wait.until("the end of the loop") {
+                        observer.printed.hasSuffix("dropped\n")
+                    }
+                    let counts = observer.printed.split(separator: "\n").dropLast().map {
+                        Int($0.split(separator: " ").last ?? "") ?? -1
+                    }
+                    #expect(counts.first == 0 && counts.last == 101)
+                    #expect(counts == Array(Set(counts)).sorted(), "it never goes back")
+                }
+                // Both are still connected.
+                try Wait.until("the kernel sends it to two") { try followers() == 2 }
+                #expect(try instance.run("call", "Zoo.count", "1").out == "102\n")
+                for observer in observers {
+                    observer.send(SIGTERM)
+                    let outcome = try observer.finish()
+                    #expect(outcome.succeeded && !outcome.out.contains("102"), "\(outcome)")
+                }
+            }
+        }
+
+        @Test func `who watches and takes nothing is cut off, and who takes little is not`() throws
+        {
+            let instance = try Instance(zoo: Ledger.zoo, reference: false)
+            defer { instance.end() }
+            try instance.up(variables: ["CONCENTRIC_PATIENCE": "5000"])
+            let frozen = try Watch(instance, "ZooState")
+            let idle = try Watch(instance, "ZooLeft")
+            let reader = try Watch(instance, "ZooState")
+            for watch in [frozen, idle, reader] { try watch.next(until: Clock.now + 10) }
+            let slow = try Sipper(instance, "ZooState")
+            frozen.command.send(SIGSTOP)
+            func isCut(_ pid: Int32) -> Bool {
+                instance.kernelLog.split(separator: "\n").contains {
+                    $0.contains("(process \(pid)) was cut off: ")
+                        && $0.contains("none was taken for 5000 ms")
+                }
+            }
+            for round in 1...3 {
+                #expect(try instance.run("call", "Zoo.fill", "1000000").out == "\(round)\n")
+                slow.sip()
+                try reader.wait(for: "each fill") { $0["count"]?.int == Int64(round) }
+            }
+            let deadline = Clock.now + 30
+            while !isCut(frozen.command.pid) {
+                guard Clock.now < deadline else { throw Failure(instance.kernelLog) }
+                slow.sip()
+            }
+            #expect(Clock.now < deadline)
+            frozen.command.send(SIGCONT)
+            let outcome = try frozen.command.finish()
+            #expect(!outcome.succeeded, "\(outcome.status)")
+            #expect(try instance.run("call", "Zoo.shift", "1").succeeded)
+            try idle.wait(for: "its change") { $0["n"] == 1 }
+            try reader.drain()
+            let cuts = instance.kernelLog.split(separator: "\n").filter {
+                $0.contains("none was taken")
+            }
+            #expect(cuts.count == 1, "\(cuts)")
+            #expect(!slow.isCutOff)
         }
 
         @Test func `a part of a region is watched, and a commit that changes nothing is not seen`()
@@ -119,10 +211,35 @@ extension EndToEnd.Subscriptions {
         }
     }
 
+    /// Every commit meets those of all others, and none is given up.
+    func contest(processes: Int, each: Int) throws {
+        var animal = Ledger.zoo[0]
+        animal.more["instances"] = .int(Int64(processes))
+        try Instance.with(zoo: [animal], reference: false) { instance in
+            let calls = try (0..<processes).map { _ in
+                try instance.start(["call", "Zoo.count", "\(each)", "--deadline", "200000"])
+            }
+            for call in calls {
+                let outcome = try call.finish(within: 200)
+                #expect(outcome.succeeded, "\(outcome)")
+            }
+            let count = try instance.json("buffer", "ZooState#/count")["value"]
+            #expect(count == [.int(Int64(processes * each))])
+            let rows = try instance.devices()
+            #expect(rows.count == processes && rows.allSatisfy { $0.restarts == 0 })
+        }
+    }
+
     func crowd(_ count: Int, commits: Int) throws {
         try Instance.with(zoo: Ledger.zoo, reference: false) { instance in
             let ledger = Ledger(instance)
+            let limits = try instance.json("buffer", "Kernel.Host")["value"]?["limits"]
+            func limit(_ name: String) throws -> Int { Int(try #require(limits?[name]?.int)) }
+            let empty = Proc.resident(instance.kernel)
             let crowd = try Crowd(instance, "crowd", "\(count)")
+            let perFollower = (Proc.resident(instance.kernel) - empty) << 10 / count
+            let most = try limit("connectionBytes")
+            #expect(perFollower <= most)
             let frozen = try Watch(instance, "ZooState")
             try frozen.next(until: Clock.now + 10)
             let slow = try Sipper(instance, "ZooState")
@@ -131,15 +248,22 @@ extension EndToEnd.Subscriptions {
             frozen.command.send(SIGSTOP)
             let resident = Proc.resident(instance.kernel)
             // 20 MB go by, more than what waits for a follower at most.
+            let size = 1_000_000
             for round in 1...20 {
-                #expect(try instance.run("call", "Zoo.fill", "1000000").out == "\(round)\n")
+                #expect(try instance.run("call", "Zoo.fill", "\(size)").out == "\(round)\n")
                 slow.sip()
                 try reader.wait(for: "each fill") { $0["count"]?.int == Int64(round) }
             }
             try ledger.write("Zoo.shift", clients: 1, each: commits)
-            let grown = Proc.resident(instance.kernel) - resident
-            // Twice what may wait for one of them, and the past of a region.
-            #expect(grown < 56 << 10, "\(grown) KiB")
+            let grown = (Proc.resident(instance.kernel) - resident) << 10
+            // What may wait for each of the two, with the message that filled it up; the past of
+            // the region, of which each change holds two values; the value, once as it is, once as
+            // it is sent; and what the others are about to be sent.
+            let budget =
+                try 2 * (limit("backlog") + size) + limit("pastBytes") + 2 * size + 2 * size
+                + count * most / 8
+            print("\(perFollower) bytes a follower, grown by \(grown), budget \(budget)")
+            #expect(grown < budget)
             #expect(reader.lines.count == 21, "who reads is sent each change")
             frozen.command.send(SIGCONT)
             try frozen.wait(for: "the newest", within: 60) { $0["count"]?.int == 20 }
@@ -193,4 +317,7 @@ private final class Sipper {
     func sip() {
         _ = stranger.heard(within: 0.01)
     }
+
+    /// Reads what there is, and says whether the connection ends behind it.
+    var isCutOff: Bool { stranger.isCutOff(within: 1) }
 }

@@ -86,6 +86,65 @@ extension EndToEnd {
             }
         }
 
+        @Test func `after a cut of its cable the client is sent what has changed, not all again`()
+            throws
+        {
+            try Instance.with { instance in
+                let photos = try instance.photos()
+                for (number, name) in [(1, "Alps"), (2, "Beach")] {
+                    let payload = Instance.create(
+                        Instance.id(number), name: name, photos: photos)
+                    #expect(
+                        try instance.run("call", "Circuit.Slideshow.create", payload).succeeded)
+                }
+                func pass() throws -> Command {
+                    let proxy = try instance.start(
+                        program: Programs.zoo,
+                        ["proxy", "\(instance.folder)/concentric/proxy.sock", instance.socket])
+                    try Wait.until("the proxy passes") { proxy.printed.contains("passing\n") }
+                    return proxy
+                }
+                // Told once a second: what is wanted is told after this moment.
+                let load = try Watch(instance, "Kernel.Load")
+                func wholes() throws -> Int64 {
+                    try load.drain()
+                    let count = load.lines.count
+                    try load.wait(for: "two looks") { _ in load.lines.count >= count + 2 }
+                    return load.value?["snapshots"]?.int ?? -1
+                }
+                var proxy = try pass()
+                let terminal = try Tmux(instance)
+                defer { terminal.end() }
+                try terminal.attach(name: "proxy")
+                try terminal.wait(for: "the library") {
+                    $0.contains("Alps") && $0.contains("Beach")
+                }
+                let before = try wholes()
+                for round in 1...3 {
+                    proxy.send(SIGKILL)
+                    _ = try proxy.finish()
+                    try terminal.wait(for: "the loss") { $0.contains("kernel away") }
+                    let change = Value.map([
+                        "id": .text(Instance.id(1)), "name": .text("Peak \(round)"),
+                    ])
+                    #expect(
+                        try instance.run("call", "Circuit.Slideshow.update", change.json())
+                            .succeeded)
+                    proxy = try pass()
+                    try terminal.wait(for: "the return with what was changed meanwhile") {
+                        !$0.contains("kernel away") && $0.contains("Peak \(round)")
+                            && $0.contains("Beach") && $0.contains("● infrastructure")
+                    }
+                    #expect(try wholes() == before)
+                }
+                try terminal.rename(to: "Winter")
+                try terminal.wait(for: "the new name") { $0.contains("Winter") }
+                try terminal.expectNeverLeft()
+                proxy.send(SIGKILL)
+                _ = try proxy.finish()
+            }
+        }
+
         @Test func `the keys rename, delete after a question, open and explain`() throws {
             try Instance.with { instance in
                 let photos = try instance.photos()
@@ -260,8 +319,8 @@ final class Tmux {
     // MARK: - The client
 
     /// Starts the client from the shell and waits until it is connected.
-    func attach() throws {
-        try type("\(Programs.shell) attach")
+    func attach(name: String? = nil) throws {
+        try type("\(Programs.shell) attach" + (name.map { " --name \($0)" } ?? ""))
         try press("Enter")
         try wait(for: "the client") { $0.isClient && $0.contains("● infrastructure") }
         let shell = Int32(try ask("#{pane_pid}")) ?? 0

@@ -36,8 +36,10 @@ import Values
         #expect(manifest.role == .presentation)
         #expect(manifest.restart == .transient)
         #expect(manifest.pure)
-        #expect(manifest.regions.map(\.name) == ["W"])
-        #expect(manifest.regions.first?.initial == .map(["n": 1]))
+        #expect(
+            manifest.regions == [
+                DeclaredRegion(name: "W", initial: .map(["n": 1]), history: 8)
+            ])
         #expect(
             manifest.limits
                 == Manifest.Limits(memory: 24 << 20, cpuSeconds: 1, descriptors: 10, core: 0))
@@ -45,6 +47,19 @@ import Values
         #expect(manifest.drainSeconds == 0.5)
         #expect((manifest.provides, manifest.calls) == (["D.x"], ["E.*"]))
         #expect((manifest.reads, manifest.writes) == (["R"], ["W"]))
+    }
+
+    private static func region(_ member: String) -> String {
+        #"{"name": "d", "regions": [{"name": "R", "initial": 1, \#(member)}]}"#
+    }
+
+    @Test(arguments: [("", nil), (#""history": 0"#, 0), (#""scope": "kernel""#, nil)])
+    func `a region says how much of its past is kept, or nothing`(
+        _ member: String, _ history: Int?
+    ) throws {
+        let manifest = try parse(
+            Self.region(member.isEmpty ? #""scope": "kernel""# : member))
+        #expect(manifest.regions.map(\.history) == [history])
     }
 
     static let wrong: [(json: String, named: [String])] = [
@@ -78,6 +93,13 @@ import Values
         (#"{"name": "d", "limits": {"core": -1}}"#, ["limits/core", "from 0,"]),
         (#"{"name": "d", "limits": {"memroy": 1}}"#, ["limits has no “memroy”"]),
         (#"{"name": "d", "regions": [{"name": "R"}]}"#, ["regions/R", "initial"]),
+        (region(#""history": -1"#), ["regions/R/history", "from 0", "-1"]),
+        (region(#""history": 1.5"#), ["regions/R/history", "whole number"]),
+        (region(#""history": "all""#), ["regions/R/history", "whole number", "all"]),
+        (region(#""history": null"#), ["regions/R/history", "whole number"]),
+        (region(#""scope": "session""#), ["regions/R/scope", "“session” is not there yet"]),
+        (region(#""scope": "sesion""#), ["regions/R/scope", "expected kernel", "“sesion”"]),
+        (region(#""scope": 1"#), ["regions/R/scope", "text"]),
         (#"{"name": "d", "regions": [{"name": "R", "initial": 1, "x": 1}]}"#, ["“x”"]),
         (
             #"{"name": "d", "regions": [{"name": "R", "initial": 1, "scope": "s", "history": 8}]}"#,

@@ -117,32 +117,6 @@ import Values
         #expect(house.client.call("Circuit.pipe", "1234").end == "! tooLarge none")
     }
 
-    /// What it was made on is sent with the answer, for the handler's change runs again.
-    @Test func `a commit on more than a frame holds is not told to a repeat`() throws {
-        var limits = HubLimits()
-        limits.visitBytes = 64
-        let house = try TestHouse(limits)
-        let old = try house.circuit()
-        let call = house.client.call("Circuit.work", "")
-        let first = try old.take("Circuit.work")
-        let large = Value.text(String(repeating: "x", count: 100))
-        old.commit(first, 1, [.replace("number", base: 0, large)])
-        old.commit(first, 2, [.replace("number", base: 1, .int(1))])
-        #expect(old.heard() == ["1 committed", "2 committed"])
-        old.die()
-        let new = try house.circuit()
-        let again = try new.take("Circuit.work")
-        new.commit(again, 1, [.replace("number", base: 2, large)])
-        new.parked(again)
-        #expect(new.heard() == ["1 committed on [\"0\"]"])
-        new.commit(again, 2, [.replace("number", base: 2, .int(1))])
-        new.parked(again)
-        #expect(new.heard() == [])
-        #expect(new.cable.cancelled == [again.number])
-        new.answer(again, .fail(KernelError(.cancelled, "")))
-        #expect(call.end == "! tooLarge unknown")
-    }
-
     @Test func `who asks on and on beyond its record is not answered for ever`() throws {
         var limits = HubLimits()
         limits.recordEntries = 10

@@ -119,6 +119,52 @@ import Values
         #expect(peer.preview == nil)
     }
 
+    @Test(arguments: [0, 1, 5, 100])
+    func `a region that keeps little shows so much of its past, and a late read still has it`(
+        _ depth: Int
+    ) throws {
+        let house = try TestHouse()
+        try house.hub.declare(region: "short", initial: .int(0), history: depth)
+        var circuit = try house.circuit()
+        house.client.call("Circuit.work")
+        let visit = try circuit.take("Circuit.work")
+        for number in UInt64(0)..<80 {
+            circuit.commit(
+                visit, number, [.replace("short", base: number, .int(Int64(number) + 1))])
+        }
+        #expect(house.hub.counter == 80)
+        let page = try house.hub.readHistory(of: "short", after: nil, last: nil)
+        let shown = min(depth, 80)
+        let entries = (page["entries"]?.array ?? []).map { $0["revision"] ?? .null }
+        #expect(entries == (0..<shown).map { .text("7-\(81 - shown + $0)") })
+        #expect(page["depth"] == .int(Int64(depth)))
+        #expect(page["oldest"] == .text("7-\(80 - shown)"))
+        let late = try house.hub.readHistory(of: "short", after: 0, last: nil)
+        #expect(late["lost"] == .int(Int64(80 - shown)))
+        let peer = Peer(cable: MirroringCable(), device: nil, incarnation: 0, name: "reader")
+        try house.hub.follow(peer, region: "short")
+        for counter in UInt64(0)...80 {
+            let isShown = counter >= UInt64(80 - shown)
+            let place = try? house.hub.preview(peer, .revision(.init(epoch: 7, counter: counter)))
+            #expect((place != nil) == isShown, "\(counter)")
+        }
+        // What a visit tells late that it has read is there for its repeat.
+        house.hub.note(circuit.peer, visit: visit.number, region: "short", number: 0, revision: 30)
+        circuit.die()
+        circuit = try house.circuit()
+        #expect(try circuit.take("Circuit.work").reads.map(\.value) == [.int(30)])
+    }
+
+    @Test(arguments: [-1, 1_025])
+    func `a region that would keep more than any may is refused`(_ depth: Int) throws {
+        let house = try TestHouse()
+        let error = #expect(throws: KernelError.self) {
+            try house.hub.declare(region: "deep", initial: .null, history: depth)
+        }
+        #expect(error?.message.contains("deep has a history of 0 to 1024") == true)
+        #expect(!house.hub.regionNames.contains("deep"))
+    }
+
     // MARK: - Pages
 
     @Test func `a history says when, by whom and how much`() throws {

@@ -208,6 +208,52 @@ import Values
         }
     }
 
+    @Test func `what a repeat could not be told is not committed`() throws {
+        let house = try TestHouse(Self.limits { $0.repeatBytes = 1_000 })
+        let circuit = try house.circuit()
+        house.client.call("Circuit.work")
+        let visit = try circuit.take("Circuit.work")
+        func text(_ count: Int) -> Value { .text(String(repeating: "x", count: count)) }
+        circuit.commit(visit, 1, [.replace("letter", base: 0, text(600))])
+        circuit.commit(visit, 2, [.replace("number", base: 0, text(600))])
+        // Each may be changed, but not both at once: it is said before anything is changed.
+        circuit.commit(
+            visit, 3, [.replace("letter", base: 1, "b"), .replace("number", base: 2, .int(1))])
+        #expect(house.hub.counter == 2)
+        circuit.commit(visit, 4, [.replace("letter", base: 1, "b")])
+        circuit.commit(
+            visit, 5, [.replace("letter", base: 3, "c"), .replace("number", base: 2, .int(1))])
+        #expect(
+            circuit.heard() == [
+                "1 committed", "2 committed", "3 ! tooLarge", "4 committed", "5 committed",
+            ])
+    }
+
+    @Test
+    func `what a stage has read is given to its repeat, or the flow says that it is too much`()
+        throws
+    {
+        let house = try TestHouse(Self.limits { $0.repeatBytes = 1_000 })
+        var circuit = try house.circuit()
+        let call = house.client.call("Circuit.work")
+        var visit = try circuit.take("Circuit.work")
+        circuit.commit(
+            visit, 1, [.replace("letter", base: 0, .text(String(repeating: "x", count: 400)))])
+        house.hub.note(circuit.peer, visit: visit.number, region: "letter", number: 0, revision: 1)
+        circuit.die()
+        circuit = try house.circuit()
+        visit = try circuit.take("Circuit.work")
+        #expect(visit.reads.count == 1)
+        for number: UInt32 in 1...2 {
+            house.hub.note(
+                circuit.peer, visit: visit.number, region: "letter", number: number, revision: 1)
+        }
+        circuit.die()
+        circuit = try house.circuit()
+        #expect(call.end?.contains("! tooLarge") == true, "\(call.end ?? "")")
+        #expect(circuit.cable.visits.isEmpty)
+    }
+
     @Test func `errors are kept up to their number, the oldest being forgotten`() throws {
         let house = try TestHouse(Self.limits { $0.errors = 2 })
         for name in ["a", "b", "c"] {

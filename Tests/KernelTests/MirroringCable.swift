@@ -37,7 +37,9 @@ final class MirroringCable: Cable {
         let (revision, changes) = (update.revision, update.changes)
         told.append("patch \(changes.map(\.region).joined(separator: " ")) \(revision.counter)")
         for change in changes {
-            guard let state = mirrors[change.region], state.counter == change.from,
+            guard let state = mirrors[change.region],
+                state.counter == change.from
+                    || (change.from..<max(change.from, revision.counter)).contains(state.counter),
                 let value = try? change.patch.apply(to: state.value)
             else {
                 missed += 1

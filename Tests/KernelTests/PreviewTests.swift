@@ -71,9 +71,18 @@ import Values
         func expect(
             _ client: MirroringCable, at counter: UInt64, _ place: SourceLocation = #_sourceLocation
         ) {
+            let buffer = client.mirrors.filter { !$0.key.hasPrefix("Kernel.") }
             #expect(
-                client.mirrors.filter { !$0.key.hasPrefix("Kernel.") }.mapValues(\.value)
-                    == values[counter], "at \(counter)", sourceLocation: place)
+                buffer.filter { !$0.key.contains("#") }.mapValues(\.value) == values[counter],
+                "at \(counter)", sourceLocation: place)
+            for (name, state) in buffer where name.contains("#") {
+                let parts = name.split(separator: "#", omittingEmptySubsequences: false)
+                let whole = values[counter]?[String(parts[0])] ?? .null
+                let part = (try? Pointer(parsing: String(parts[1])))?.resolve(in: whole)
+                #expect(
+                    state.value == .array(part.map { [$0] } ?? []), "\(name) at \(counter)",
+                    sourceLocation: place)
+            }
             #expect(client.missed == 0, sourceLocation: place)
         }
     }
@@ -98,7 +107,7 @@ import Values
         #expect(journey.other.cable.heard() == ["patch number 4"])
         journey.expect(journey.traveller.cable, at: 1)
         journey.house.hub.leavePreview(journey.traveller.peer)
-        #expect(journey.traveller.cable.heard() == ["patch number letter 4"])
+        #expect(journey.traveller.cable.heard() == ["patch letter 3", "patch number 4"])
         journey.expect(journey.traveller.cable, at: 4)
         journey.commit(["letter": .text("d")])
         journey.commit(["number": .int(6)])
@@ -253,6 +262,48 @@ import Values
         journey.expect(journey.traveller.cable, at: 3)
     }
 
+    @Test func `parts travel as patches, and who resumes from the past is sent changes`() throws {
+        let journey = try Journey()
+        let (peer, cable) = journey.traveller
+        try journey.house.hub.follow(peer, region: "letter#/0")
+        journey.commit(["letter": .array([.int(1), .int(2)])])
+        journey.commit(["letter": .array([.int(1), .int(3)])])
+        journey.commit(["letter": .array([.int(4), .int(3)])])
+        journey.commit(["number": .int(1)])
+        _ = cable.heard()
+        try journey.go(2)
+        #expect(cable.heard() == ["patch number letter letter#/0 2"])
+        try journey.go(3)
+        #expect(cable.heard() == ["patch number letter letter#/0 3"])
+        // The region is the same since 3, and known at 4, which is not one of its own changes.
+        try journey.go(4)
+        journey.expect(cable, at: 4)
+        _ = cable.heard()
+        journey.house.hub.gone(peer)
+        func resume() throws -> [Hub.Continuation] {
+            let peer = Peer(cable: cable, device: nil, incarnation: 0, name: "again")
+            let known = cable.mirrors.filter { !$0.key.hasPrefix("Kernel.") }
+            let all = try journey.house.hub.follow(
+                peer,
+                known.sorted { $0.key < $1.key }.map {
+                    .init(name: $0.key, known: Revision(epoch: 7, counter: $0.value.counter))
+                })
+            for (name, state) in known {
+                let now = try journey.house.hub.followed(name, by: peer).revision
+                #expect(cable.mirrors[name]?.counter == now.counter, "\(name) at \(state.counter)")
+            }
+            journey.house.hub.gone(peer)
+            return all
+        }
+        #expect(try resume() == [.patches, .patches, .patches])
+        #expect(cable.heard() == ["patch letter 3", "patch letter#/0 3"])
+        journey.expect(cable, at: 4)
+        journey.commit(["letter": .array([.int(5), .int(3)])])
+        #expect(try resume() == [.patches, .patches, .patches])
+        #expect(cable.heard() == ["patch letter 5", "patch letter#/0 5"])
+        journey.expect(cable, at: 5)
+    }
+
     @Test(arguments: 1...20 as ClosedRange<UInt64>)
     func `wherever a client goes, its mirrors are those of then, and nobody else's move`(
         _ seed: UInt64
@@ -264,6 +315,12 @@ import Values
         if seed.isMultiple(of: 3) { limits.previewBytes = 500 }
         let journey = try Journey(limits)
         let hub = journey.house.hub
+        for client in [journey.traveller, journey.other] {
+            for part in ["letter#/1", "letter#/20", "number#"] {
+                try hub.follow(client.peer, region: part)
+            }
+            _ = client.cable.heard()
+        }
         var place: UInt64?
         for turn in 0..<400 {
             switch UInt.random(in: 0..<10, using: &random) {
@@ -290,6 +347,11 @@ import Values
             }
             #expect(journey.traveller.peer.preview == place)
             journey.expect(journey.traveller.cable, at: place ?? hub.counter)
+            // What it names is what a digest compares, and from where it resumes.
+            for (name, state) in journey.traveller.cable.mirrors where place == nil {
+                let known = try hub.followed(name, by: journey.traveller.peer)
+                #expect(state.counter == known.revision.counter, "\(name)")
+            }
             journey.expect(journey.other.cable, at: hub.counter)
         }
         #expect(journey.other.cable.told.allSatisfy { $0.hasPrefix("patch") })

@@ -170,7 +170,8 @@ import Values
                 #"number#/gone 1-5 [{"op":"replace","path":"","value":[true]}]"#,
                 #"number#/gone 5-6 [{"op":"replace","path":"","value":[]}]"#,
             ])
-        // From a revision between two changes of the part nothing is missing.
+        // From a revision between two changes of the part nothing is missing; who was in the past
+        // is told that it is the same as at the last change.
         let other = TestClient(house)
         let known = { Hub.Subscription(name: $0, known: Revision(epoch: 7, counter: $1)) }
         #expect(
@@ -185,7 +186,7 @@ import Values
         #expect(other.cable.snapshots.isEmpty)
         #expect(
             other.cable.patches.map { $0.changes.map { "\($0.region) \($0.from)" } } == [
-                ["number#/rows/1/name 2"], ["number#/other 1"],
+                ["number#/rows/1/name 5"], ["number#/rows/1/name 2"], ["number#/other 1"],
             ])
     }
 
@@ -290,7 +291,8 @@ import Values
                 patch.operations.append(operation)
             }
             for pointer in Self.pointers {
-                let slot = RegionSlot(name: "r", id: 0, initial: after, owned: false)
+                let slot = RegionSlot(
+                    name: "r", id: 0, initial: after, owned: false, depth: 8)
                 let feed = Feed(name: "r", id: 1, slot: slot, pointer: pointer)
                 let change = Hub.Change(slot: slot, before: before, patch: patch)
                 if patch.rebased(to: pointer, in: before) == nil {

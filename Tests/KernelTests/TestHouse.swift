@@ -31,7 +31,7 @@ final class TestHouse {
                 name: "circuit", pure: false,
                 provides: ["Circuit.work", "Circuit.pipe", "Circuit.other"],
                 calls: ["Compute.*", "Store.*", "Circuit.*", "Kernel.*"], reads: ["log"],
-                writes: ["number", "letter"], publishes: ["news"], instances: seats))
+                writes: ["number", "letter", "short"], publishes: ["news"], instances: seats))
         storeSlot = try hub.declare(
             DeviceDeclaration(
                 name: "store", pure: false, provides: ["Store.save", "Store.mail", "Store.set"],

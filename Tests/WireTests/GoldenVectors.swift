@@ -14,7 +14,7 @@ struct GoldenVector: Sendable, CustomTestStringConvertible {
     var testDescription: String { name }
 
     /// How many vectors stand in `messages.json`: a folder that is not found must not pass.
-    static let expected = 99
+    static let expected = 101
 
     static let messages: [GoldenVector] = read("messages.json")
 
@@ -143,6 +143,7 @@ extension CBORWriter {
         case .digest(let region, let epoch, let counter, let digest):
             self.digest(region: region, epoch: epoch, counter: counter, digest)
         case .drain: drain()
+        case .piece(let left, let bytes): piece(left: left, bytes)
         case .ping(let number): ping(number)
         case .pong(let number): pong(number)
         }

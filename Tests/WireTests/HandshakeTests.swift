@@ -14,7 +14,7 @@ import Wire
             file: "A/B.swift", line: 9)
         let visit = StageDescriptor(
             kind: .pipe, symbol: "C.d", notes: [], shape: "Int", file: "A/B.swift", line: 8)
-        let hello = Hello(
+        var hello = Hello(
             name: "circuit",
             bindings: [
                 .init(
@@ -24,8 +24,10 @@ import Wire
                     stages: [visit, stage], last: true),
                 .init(name: "A.c", traits: .unstated, stages: nil, last: false),
             ])
+        hello.publishes = ["news": "{id: int}", "olds": "text"]
         let read = try Hello(value: hello.value)
         #expect(read.value == hello.value)
+        #expect(read.publishes == hello.publishes)
         #expect(read.bindings?.first?.stages == [visit, stage])
         #expect(read.bindings?.first?.traits == hello.bindings?.first?.traits)
         #expect(read.bindings?.last?.traits.replay == nil)
@@ -116,6 +118,8 @@ import Wire
                     Array(repeating: binding, count: WireLimits.bindings + 1)),
             ]), "bindings"
         ),
+        (.map(["wire": 1, "publishes": .map(["news": 1])]), "publishes"),
+        (.map(["wire": 1, "publishes": .map(["": "int"])]), "publishes"),
     ]
 
     @Test(arguments: 0..<wrong.count)

@@ -16,6 +16,12 @@ final class Client {
     private var input: DescriptorWatch?
     private var signals: DescriptorWatch?
     private var kernel: Kernel?
+    /// The last connection on which all was followed: the next one goes on from it.
+    private var followed: Kernel?
+    /// The last connection that was made.
+    private var latest: Kernel?
+    /// What the regions said last, by the region.
+    private var news: [String: Event] = [:]
     private var lastCommand: UInt64 = 0
     private var inFlight: Set<UInt64> = []
     /// Counts the bytes that came, so that a flush knows whether more came since.
@@ -123,9 +129,12 @@ final class Client {
         while true {
             var connected: Kernel?
             do {
-                let kernel = try await Kernel.connect(instance: instance, client: "terminal")
+                let kernel = try await Kernel.connect(
+                    instance: instance, client: "terminal", resuming: followed)
                 connected = kernel
-                try await follow(kernel)
+                latest = kernel
+                if followed == nil { try await follow(kernel) } else { retell() }
+                followed = kernel
                 self.kernel = kernel
                 kernel.onPresent = { [unowned self] in apply(.present) }
                 apply(.connection(.connected))
@@ -149,21 +158,36 @@ final class Client {
         }
     }
 
+    /// Follows what is shown. The next connection takes it over, and is sent what has changed.
     private func follow(_ kernel: Kernel) async throws {
-        try await kernel.follow("Kernel.Devices") { [unowned self, unowned kernel] _ in
-            apply(.devices(Rows.devices(kernel.value(of: "Kernel.Devices")?.value)))
+        try await kernel.follow("Kernel.Devices") { [unowned self] _ in
+            let rows = latest?.value(of: "Kernel.Devices")?.value
+            hear("Kernel.Devices", .devices(Rows.devices(rows)))
         }
-        try await kernel.follow("Kernel.Errors") { [unowned self, unowned kernel] _ in
-            apply(.errors(Rows.errors(kernel.value(of: "Kernel.Errors")?.value)))
+        try await kernel.follow("Kernel.Errors") { [unowned self] _ in
+            let rows = latest?.value(of: "Kernel.Errors")?.value
+            hear("Kernel.Errors", .errors(Rows.errors(rows)))
         }
         try await kernel.observe(LibraryState.self) { [unowned self] result in
             guard case .success(let state) = result else { return }
-            apply(.library(state.slideshows, isLoading: state.isLoading))
+            hear(
+                LibraryState.region, .library(state.slideshows, isLoading: state.isLoading))
         }
         try await kernel.observe(SlideshowState.self) { [unowned self] result in
             guard case .success(let state) = result else { return }
-            apply(.slideshow(state.slideshow))
+            hear(SlideshowState.region, .slideshow(state.slideshow))
         }
+    }
+
+    private func hear(_ region: String, _ event: Event) {
+        news[region] = event
+        apply(event)
+    }
+
+    /// While the kernel was away the model has put aside what it knew; what has not changed since
+    /// is not sent again.
+    private func retell() {
+        for (_, event) in news.sorted(by: { $0.key < $1.key }) { apply(event) }
     }
 
     // MARK: - Commands
