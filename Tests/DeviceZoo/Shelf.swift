@@ -16,8 +16,8 @@ struct Shelf: Region {
 
 extension Zoo {
     /// Adds books until there are so many, in commits of as many as a page has.
-    static let stock = Symbol<Int, Int>(
-        "Zoo.stock", .replayable.limits(attempt: 30_000, deadline: 90_000))
+    static let shelve = Symbol<Int, Int>(
+        "Zoo.shelve", .replayable.limits(attempt: 30_000, deadline: 90_000))
     /// Lends a book; how often it has been lent.
     static let lend = Symbol<Int, Int>("Zoo.lend", .replayable)
     /// Lends the first book so often, one commit each; the sum of what the commits gave. In the
@@ -34,8 +34,8 @@ enum Shelves {
     nonisolated private static let page = 5_000
 
     static let all: [String: @LoopActor (Bindings) -> Void] = [
-        Zoo.stock.name: { device in
-            device.bind(Zoo.stock) { kernel, count in
+        Zoo.shelve.name: { device in
+            device.bind(Zoo.shelve) { kernel, count in
                 for first in stride(from: 0, to: count, by: page) {
                     try await kernel.buffer.mutate(Shelf.self) { shelf in
                         for id in first..<min(first + page, count) {

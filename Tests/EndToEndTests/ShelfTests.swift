@@ -6,7 +6,7 @@ extension EndToEnd {
     @Suite struct Shelf {
         private static let zoo = [
             Animal(
-                name: "zoo", answers: ["stock", "lend", "lendOften", "discard"],
+                name: "zoo", answers: ["shelve", "lend", "lendOften", "discard"],
                 more: [
                     "writes": ["Shelf"],
                     "regions": [["name": "Shelf", "initial": ["books": [:]]]],
@@ -19,7 +19,7 @@ extension EndToEnd {
                 let watch = try Watch(instance, "Shelf")
                 let reader = try instance.start(program: Programs.zoo, ["shelf"])
                 try Wait.until("the reader is there") { reader.printed == "0 books\n" }
-                #expect(try instance.run("call", "Zoo.stock", "10000").out == "10000\n")
+                #expect(try instance.run("call", "Zoo.shelve", "10000").out == "10000\n")
                 try watch.wait(for: "all books") { $0["books"]?.map?.count == 10_000 }
                 try Wait.until("the reader has all", within: 60) {
                     reader.printed.hasSuffix("10000 books\n")
@@ -57,7 +57,7 @@ extension EndToEnd {
             throws
         {
             try Instance.with(zoo: Self.zoo, reference: false) { instance in
-                #expect(try instance.run("call", "Zoo.stock", "20000").out == "20000\n")
+                #expect(try instance.run("call", "Zoo.shelve", "20000").out == "20000\n")
                 try Files.write("", to: "\(instance.data)/zoo.fall")
                 // Were each of the 300 recorded commits told with all books, its time would pass.
                 let lent = try instance.run("call", "Zoo.lendOften", "600", within: 90)

@@ -101,10 +101,6 @@ import Values
         (region(#""scope": "sesion""#), ["regions/R/scope", "expected kernel", "“sesion”"]),
         (region(#""scope": 1"#), ["regions/R/scope", "text"]),
         (#"{"name": "d", "regions": [{"name": "R", "initial": 1, "x": 1}]}"#, ["“x”"]),
-        (
-            #"{"name": "d", "regions": [{"name": "R", "initial": 1, "scope": "s", "history": 8}]}"#,
-            ["“history”, “scope”", "initial, name"]
-        ),
         (#"{"name": "d", "regions": [{"initial": 1}]}"#, ["regions/name"]),
         (#"{"name": "d", "regions": {}}"#, ["regions", "a list"]),
         (#"{"name": "d", "follows": ["C"]}"#, ["follows", "a list of objects", "\"C\""]),
