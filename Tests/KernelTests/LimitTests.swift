@@ -39,6 +39,18 @@ import Values
         #expect(compute.cable.visits.count == 2)
     }
 
+    @Test func `many that wait for a device's first word are given to it in order`() throws {
+        let count = 5_000
+        let house = try TestHouse(
+            Self.limits {
+                $0.waitingRequests = count
+                $0.openCalls = count
+            })
+        for number in 0..<count { house.client.call("Compute.double", "\(number)") }
+        let compute = try house.compute()
+        #expect(compute.cable.visits.map(\.text) == (0..<count).map { "\($0)" })
+    }
+
     @Test func `the limit on waiting bytes counts what waits now`() throws {
         let house = try TestHouse(Self.limits { $0.waitingBytes = 10 })
         #expect(house.client.call("Compute.double", "1234567").end == nil)
