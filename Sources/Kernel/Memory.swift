@@ -21,6 +21,8 @@ final class RegionSlot {
     private(set) var history: History
     /// What is followed of it: the whole, then parts.
     var feeds: [Feed] = []
+    /// The commit that goes before all others.
+    var turn: CommitTurn?
     /// At least the bytes that the value takes; counted anew before anything is refused for it.
     private(set) var size: Int
 

@@ -236,6 +236,9 @@ extension Hub {
 
     private func perform(_ flow: Flow, _ entry: Entry, commit offers: [Operation.Offer]) {
         guard entry.answer == nil, let visit = flow.visit, let tag = entry.tag else { return }
+        guard !mustWait(entry, offers) else {
+            return visit.peer.cable.answer(visit: visit.number, tag: tag, .conflict)
+        }
         let author = History.Author(
             flow: flow.number, symbol: visit.symbol.name, device: visit.peer.name)
         switch commit(offers, by: visit.peer, author) {
@@ -248,6 +251,7 @@ extension Hub {
                 )
                 return answer(flow, entry)
             }
+            giveTurn(entry, of: flow, offers)
             visit.peer.cable.answer(visit: visit.number, tag: tag, .conflict)
         case .refused(let error):
             entry.answer = .failure(error)
