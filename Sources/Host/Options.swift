@@ -31,14 +31,7 @@ struct Options {
 
     init(_ arguments: [String]) throws(UsageError) {
         if let name = Self.environment("CONCENTRIC_NAME"), !name.isEmpty { self.name = name }
-        if let text = Self.environment("CONCENTRIC_PATIENCE") {
-            guard let milliseconds = UInt64(text), (5...3_600_000).contains(milliseconds) else {
-                throw UsageError(
-                    description: "CONCENTRIC_PATIENCE wants milliseconds, 5 to 3600000, not \(text)"
-                )
-            }
-            patience = milliseconds * 1_000_000
-        }
+        patience = try Self.patience(Self.environment("CONCENTRIC_PATIENCE"))
         var rest = arguments[...]
         while let word = rest.popFirst() {
             guard ["--name", "--data", "--devices"].contains(word) else {
@@ -59,6 +52,16 @@ struct Options {
         } catch {
             throw UsageError(description: "\(error)")
         }
+    }
+
+    /// Nanoseconds of a number of milliseconds; the usual ones if there is none.
+    static func patience(_ text: String?) throws(UsageError) -> UInt64 {
+        guard let text else { return HouseLimits.patience }
+        guard let milliseconds = UInt64(text), (5...3_600_000).contains(milliseconds) else {
+            throw UsageError(
+                description: "CONCENTRIC_PATIENCE wants milliseconds, 5 to 3600000, not \(text)")
+        }
+        return milliseconds * 1_000_000
     }
 
     static func environment(_ name: String) -> String? { InstanceFolders.variable(name) }

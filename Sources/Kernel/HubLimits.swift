@@ -29,6 +29,10 @@ package struct HubLimits: Sendable {
     package var sparedBytes = 64 << 20
     /// Times that a commit is offered again after a conflict.
     package var commitAttempts = 256
+    /// Conflicts after which a commit goes before those of others.
+    package var commitTurn = 8
+    /// How long others wait for it to be offered again.
+    package var commitTurnTime: UInt64 = 100_000_000
     /// The time of a `finally`.
     package var finallyDeadline: UInt64 = 10_000_000_000
     /// How long a cancelled visit may take to settle after its attempt's time, before the hub

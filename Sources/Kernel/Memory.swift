@@ -21,6 +21,8 @@ final class RegionSlot {
     private(set) var history: History
     /// What is followed of it: the whole, then parts.
     var feeds: [Feed] = []
+    /// The commit that goes before all others.
+    var turn: CommitTurn?
     /// At least the bytes that the value takes, and not many more.
     private(set) var size: Int
     /// How many more they may be.

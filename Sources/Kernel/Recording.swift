@@ -273,6 +273,9 @@ extension Hub {
 
     private func perform(_ flow: Flow, _ entry: Entry, commit offers: [Operation.Offer]) {
         guard entry.answer == nil, let visit = flow.visit, let tag = entry.tag else { return }
+        guard !mustWait(entry, offers) else {
+            return visit.peer.cable.answer(visit: visit.number, tag: tag, .conflict)
+        }
         let author = History.Author(
             flow: flow.number, symbol: visit.symbol.name, device: visit.peer.name)
         // Their sizes are known before the commit, and would have to be counted after it.
@@ -286,6 +289,7 @@ extension Hub {
                     .conflict, "the commit met newer values \(entry.offers) times", retry: true)
                 return answer(flow, entry, .failure(error))
             }
+            giveTurn(entry, of: flow, offers)
             visit.peer.cable.answer(visit: visit.number, tag: tag, .conflict)
         case .refused(let error): answer(flow, entry, .failure(error))
         case .made(let revision, let before):

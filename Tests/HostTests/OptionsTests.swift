@@ -25,6 +25,18 @@ import Testing
         #expect(error?.description.contains(named) == true, "\(error?.description ?? "")")
     }
 
+    static let patience: [(text: String?, nanoseconds: UInt64?)] = [
+        (nil, HouseLimits.patience), ("5", 5_000_000), ("3600000", 3_600_000_000_000),
+        ("4", nil), ("3600001", nil), ("", nil), ("-5", nil), ("1s", nil),
+        ("99999999999999999999", nil),
+    ]
+
+    @Test(arguments: 0..<patience.count)
+    func `the patience with a client is a number of milliseconds within bounds`(_ index: Int) {
+        let (text, nanoseconds) = Self.patience[index]
+        #expect((try? Options.patience(text)) == nanoseconds)
+    }
+
     static let signals: [(word: String, number: Int32?)] = [
         ("TERM", SIGTERM), ("SIGTERM", SIGTERM), ("term", SIGTERM), ("15", SIGTERM),
         ("KILL", SIGKILL), ("sigusr1", SIGUSR1), ("0", nil), ("65", nil), ("-9", nil), ("", nil),
