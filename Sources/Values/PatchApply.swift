@@ -171,25 +171,19 @@ private struct PatchEditor {
             return Added(place: path, old: value)
         }
         let added = try edit(parentOf: path) { parent throws(PatchError) in
-            switch parent {
-            case .map(var members):
-                parent = .null
-                let old = members.updateValue(new, forKey: last)
-                parent = .map(members)
-                return Added(place: path, old: old)
-            case .array(var items):
-                let index =
-                    last == "-"
-                    ? items.count : try Self.index(last, below: items.count + 1, at: path)
-                parent = .null
-                items.insert(new, at: index)
-                parent = .array(items)
+            if let count = parent.itemCount {
+                let index = last == "-" ? count : try Self.index(last, below: count + 1, at: path)
+                parent.changeItems { $0.insert(new, at: index) }
                 return Added(
                     place: Pointer(path.tokens.dropLast() + ["\(index)"]), old: nil,
-                    shifted: items.count - 1 - index)
-            default:
+                    shifted: count - index)
+            }
+            guard var members = parent.takeMembers() else {
                 throw PatchError(.notFound, at: path, "a \(parent.kind) has no members")
             }
+            let old = members.updateValue(new, forKey: last)
+            parent = .map(members)
+            return Added(place: path, old: old)
         }
         try spend(added.shifted, at: path)
         return added
@@ -201,24 +195,17 @@ private struct PatchEditor {
         }
         let (old, shifted) = try edit(parentOf: path) {
             parent throws(PatchError) -> (Value, Int) in
-            switch parent {
-            case .map(var members):
-                guard members[last] != nil else {
-                    throw PatchError(.notFound, at: path, "nothing is there")
-                }
-                parent = .null
-                let old = members.removeValue(forKey: last)
-                parent = .map(members)
-                return (old ?? .null, 0)
-            case .array(var items):
-                let index = try Self.index(last, below: items.count, at: path)
-                parent = .null
-                let old = items.remove(at: index)
-                parent = .array(items)
-                return (old, items.count - index)
-            default:
+            if let count = parent.itemCount {
+                let index = try Self.index(last, below: count, at: path)
+                return (parent.changeItems { $0.remove(at: index) }, count - 1 - index)
+            }
+            guard var members = parent.takeMembers() else {
                 throw PatchError(.notFound, at: path, "a \(parent.kind) has no members")
             }
+            let old = members.removeValue(forKey: last)
+            parent = .map(members)
+            guard let old else { throw PatchError(.notFound, at: path, "nothing is there") }
+            return (old, 0)
         }
         try spend(shifted, at: path)
         return old
@@ -245,25 +232,23 @@ private struct PatchEditor {
         _ body: (inout Value) throws(PatchError) -> Result
     ) throws(PatchError) -> Result {
         guard let token = tokens.first else { return try body(&value) }
-        switch value {
-        case .map(var members):
-            value = .null
-            defer { value = .map(members) }
-            let result = try members.edit(token) { member throws(PatchError) in
-                try descend(&member, path, tokens.dropFirst(), body)
-            }
-            guard let result else {
-                throw PatchError(.notFound, at: path, "there is no \"\(token)\"")
-            }
-            return result
-        case .array(var items):
-            let index = try index(token, below: items.count, at: path)
-            value = .null
+        if let count = value.itemCount {
+            let index = try index(token, below: count, at: path)
+            var items = value.takeItems()
             defer { value = .array(items) }
             return try descend(&items[index], path, tokens.dropFirst(), body)
-        default:
+        }
+        guard var members = value.takeMembers() else {
             throw PatchError(.notFound, at: path, "a \(value.kind) has no members")
         }
+        defer { value = .map(members) }
+        let result = try members.edit(token) { member throws(PatchError) in
+            try descend(&member, path, tokens.dropFirst(), body)
+        }
+        guard let result else {
+            throw PatchError(.notFound, at: path, "there is no \"\(token)\"")
+        }
+        return result
     }
 
     private static func index(
@@ -276,5 +261,39 @@ private struct PatchEditor {
             throw PatchError(.notFound, at: path, "index \(index) is beyond the end")
         }
         return index
+    }
+}
+
+// A `switch` over a place keeps a second reference to what stands there until it ends, although the
+// case has put null in its place: each change of an array copied the whole of it. So what is to be
+// changed is taken out by functions that the optimizer leaves alone, outside of any `switch`.
+extension Value {
+    /// How many items an array has.
+    @inline(never)
+    fileprivate var itemCount: Int? {
+        guard case .array(let items) = self else { return nil }
+        return items.count
+    }
+
+    /// The items of an array, in whose place stands null.
+    @inline(never)
+    fileprivate mutating func takeItems() -> [Value] {
+        guard case .array(let items) = self else { return [] }
+        self = .null
+        return items
+    }
+
+    /// The members of a map, in whose place stands null.
+    @inline(never)
+    fileprivate mutating func takeMembers() -> Members? {
+        guard case .map(let members) = self else { return nil }
+        self = .null
+        return members
+    }
+
+    fileprivate mutating func changeItems<Result>(_ change: (inout [Value]) -> Result) -> Result {
+        var items = takeItems()
+        defer { self = .array(items) }
+        return change(&items)
     }
 }
