@@ -3,14 +3,18 @@ import Testing
 
 /// A device with several seats: what is the same for all of them, and what is not.
 @Suite struct SeatPolicyTests {
-    /// Two seats of a device and a device beside it.
+    /// Some seats of a device and a device beside it.
     private struct World {
-        var policy = Policy([
-            DeviceProfile(name: "d/1", device: "d"), DeviceProfile(name: "d/2", device: "d"),
-            DeviceProfile(name: "other"),
-        ])
+        let seats: [String]
+        var policy: Policy
         var now = 5000.0
         var done: [String] = []
+
+        init(seats count: Int = 2) {
+            seats = (1...count).map { "d/\($0)" }
+            policy = Policy(
+                seats.map { DeviceProfile(name: $0, device: "d") } + [DeviceProfile(name: "other")])
+        }
 
         /// What was done since the last look.
         mutating func look() -> [String] {
@@ -70,7 +74,7 @@ import Testing
 
         mutating func boot() {
             handle(.boot)
-            for name in ["d/1", "d/2", "other"] { ready(name, 1) }
+            for name in seats + ["other"] { ready(name, 1) }
             done = []
         }
     }
@@ -204,6 +208,28 @@ import Testing
         #expect(world.look() == ["drain d/2#1"])
         world.handle(.outdated(device: "other", incarnation: 1))
         #expect(world.look().isEmpty, "who is alone follows nobody")
+    }
+
+    @Test(arguments: [true, false])
+    func `a swap of three seats to a new build swaps each once`(isToldFirst: Bool) {
+        var world = World(seats: 3)
+        world.boot()
+        world.handle(.swap("d"))
+        var spawned = world.look()
+        for seat in 1...3 {
+            // The hub learns of the new build as the supervisor does, or a little later.
+            let others = (seat + 1..<4).map {
+                PolicyEvent.outdated(device: "d/\($0)", incarnation: 1)
+            }
+            if isToldFirst { others.forEach { world.handle($0) } }
+            world.ready("d/\(seat)", 2)
+            others.forEach { world.handle($0) }
+            world.handle(.drained(device: "d/\(seat)", incarnation: 1))
+            world.die("d/\(seat)", 1, ExitReason())
+            world.wait(20)
+            spawned += world.look().filter { $0.hasPrefix("spawn") }
+        }
+        #expect(spawned == ["spawn d/1#2", "spawn d/2#2", "spawn d/3#2"])
     }
 
     @Test mutating func `two builds do not swap each other for ever`() {
