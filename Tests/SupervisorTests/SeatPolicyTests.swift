@@ -9,6 +9,8 @@ import Testing
         var policy: Policy
         var now = 5000.0
         var done: [String] = []
+        /// The last reason that was shown.
+        var shown = ""
 
         init(seats count: Int = 2) {
             seats = (1...count).map { "d/\($0)" }
@@ -38,7 +40,8 @@ import Testing
                 case .cellLost(let device, _): done.append("cell lost \(device)")
                 case .swapFailed(let device, _): done.append("swap failed \(device)")
                 case .refused(let device, let reason): done.append("\(device): \(reason)")
-                case .term, .ping, .cancel, .buried, .show, .exit: break
+                case .show(_, _, let reason): shown = reason
+                case .term, .ping, .cancel, .buried, .exit: break
                 }
             }
         }
@@ -226,9 +229,11 @@ import Testing
             others.forEach { world.handle($0) }
             world.handle(.drained(device: "d/\(seat)", incarnation: 1))
             world.die("d/\(seat)", 1, ExitReason())
-            world.wait(20)
+            world.wait(2)
             spawned += world.look().filter { $0.hasPrefix("spawn") }
         }
+        world.wait(20)
+        spawned += world.look()
         #expect(spawned == ["spawn d/1#2", "spawn d/2#2", "spawn d/3#2"])
     }
 
@@ -244,6 +249,23 @@ import Testing
         #expect(world.look().isEmpty)
         world.wait(6)
         #expect(world.look() == ["spawn d/2#3"])
+    }
+
+    @Test(arguments: [false, true])
+    mutating func `a build that does not fit is tried again only if that may pass`(heals: Bool) {
+        world.die("other", 1, ExitReason(signal: "KILL"))
+        world.handle(
+            .mismatched(device: "other", incarnation: 2, reason: "no", heals: heals))
+        world.handle(.cableClosed(device: "other", incarnation: 2))
+        world.die("other", 2, ExitReason(code: 78))
+        let last = heals ? "spawn other#3" : "refuse other failed"
+        #expect(world.look() == ["spawn other#2", last])
+        #expect(world.shown == "no")
+        world.handle(.restart("other"))
+        world.ready("other", 3)
+        world.handle(.mismatched(device: "other", incarnation: 3, reason: "no", heals: heals))
+        world.die("other", 3, ExitReason(signal: "KILL"))
+        #expect(world.look().last == "spawn other#4", "who was ready did fit")
     }
 
     @Test mutating func `a shutdown forgets the swaps that were to come`() {
