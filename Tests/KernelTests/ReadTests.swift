@@ -99,9 +99,9 @@ import Values
         #expect(house.hub.flowBytes == 0)
     }
 
-    @Test func `reads that just fit into a frame are sent again`() throws {
+    @Test func `reads that a repeat can just be given are sent again`() throws {
         var limits = HubLimits()
-        limits.visitBytes = 2_000
+        limits.repeatBytes = 2_000
         for (count, fits) in [(10, true), (27, true), (28, false)] {
             let house = try TestHouse(limits)
             let old = try house.circuit()
