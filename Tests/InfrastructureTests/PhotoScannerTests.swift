@@ -124,7 +124,7 @@ struct PhotoScannerTests {
             pages.append(
                 try PhotoScanner.scan(
                     ScanPhotos(paths: [folder.path], cursor: pages.last?.cursor),
-                    pageSize: pageSize, keptAtMost: keptAtMost))
+                    pageSize: pageSize, listedAtMost: pageSize, keptAtMost: keptAtMost))
         } while pages.last?.cursor != nil && pages.count < 100
         let found = pages.flatMap(\.photos).map { relative($0) }
         #expect(found == ["b.jpg", "d/b.jpg", "d/e/x.jpg", "f.jpg"])
