@@ -186,6 +186,9 @@ final class House {
         }
         hub.report(device, KernelError(.malformed, "\(device): \(reason)"), flow: nil)
         reports[device]?.refused(plug.incarnation, reason)
+        if let heals = plug.driver.mismatchHeals {
+            supervisor.mismatched(device, incarnation: plug.incarnation, reason, heals: heals)
+        }
         let line = "\(device): \(reason)"
         if reports[device]?.isNew(line) != false { complain(line) }
     }
