@@ -284,6 +284,17 @@ enum EntryName: Hashable {
 
 /// One recorded operation.
 final class Entry {
+
+    /// Whether both are called the same in a key, whatever they carry.
+    func isLike(_ other: EntryName) -> Bool {
+        switch (self, other) {
+        case (.call(let name, _), .call(let another, _)),
+            (.dispatch(let name, _), .dispatch(let another, _)):
+            name == another
+        case (.run, .run): true
+        default: false
+        }
+    }
     let name: EntryName
     /// Among the equal ones of the stage, from 0.
     let number: Int
@@ -307,6 +318,10 @@ final class Entry {
     init(name: EntryName, number: Int, effect: Bool, size: Int, tag: UInt64) {
         self.name = name
         self.number = number
+    /// Of what it carries, and its number among different ones that have the same; both are part of
+    /// its key.
+    var digest: UInt64?
+    var rank = 0
         self.effect = effect
         self.size = size
         self.tag = tag
