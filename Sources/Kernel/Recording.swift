@@ -153,7 +153,7 @@ extension Hub {
         // Between two changes of the region its value is that of the former.
         let place = min(revision, slot.counter)
         let bytes = slot.bytes(of: value, at: place)
-        let new = slot.pins[place] == nil ? bytes : 0
+        let new = slot.newBytes(value, bytes, at: place)
         guard hasRoom(read.ownBytes + new, isSpared: flow.isSpared) else { return overload(flow) }
         hold(flow, record, read.ownBytes)
         record.readNames.insert(ReadName(region: region, number: n))
@@ -258,17 +258,13 @@ extension Hub {
             }
         }
         let asked = deadline == 0 ? UInt64.max : seen + UInt64(deadline) * 1_000_000
-        let path = "\(key(of: flow))/\(symbol.name):\(Digest.text(payload)):\(entry.number)"
+        let place = place(of: entry, payload, in: flow)
+        let path = "\(key(of: flow))/\(symbol.name):\(place)"
         let child = start(
             .operation(flow, entry), symbol, payload, path: path, bound: min(flow.deadline, asked))
         entry.child = child
         flow.children.append(child)
         begin(child)
-    }
-
-    /// The path that names the present step of a flow for ever.
-    func key(of flow: Flow) -> String {
-        "\(flow.path ?? "\(epoch)-\(flow.number)")/\(flow.step)"
     }
 
     private func perform(_ flow: Flow, _ entry: Entry, commit offers: [Operation.Offer]) {
@@ -309,7 +305,7 @@ extension Hub {
         let all = offers.map { offer in
             guard let slot = regions[offer.region], slot.counter == offer.base else { return 0 }
             let bytes = slot.bytes(of: slot.value, at: offer.base)
-            if slot.pins[offer.base] == nil { new += bytes }
+            new += slot.newBytes(slot.value, bytes, at: offer.base)
             return bytes
         }
         return (all, new)

@@ -91,14 +91,6 @@ extension Hub {
         if flow.lane?.queue.first === flow { begin(flow) }
     }
 
-    /// How the keys begin that a caller has chosen.
-    static let ownRoot = "own:"
-
-    /// A key of the caller's own stands for one symbol and payload: with others it is another.
-    private func ownPath(_ key: String?, _ symbol: SymbolSlot, _ payload: [UInt8]) -> String? {
-        key.map { "\(Hub.ownRoot)\($0)/\(symbol.name):\(Digest.text(payload))" }
-    }
-
     /// Why a caller's own key is refused: what waits is bounded by its payloads.
     @inline(__always)
     func tooLong(_ key: String?, for name: String) -> KernelError? {
@@ -155,11 +147,15 @@ extension Hub {
     package func gone(_ peer: Peer) {
         peer.away = true
         unfollow(peer)
+        forgetCalls(of: peer, "the client is gone")
+    }
+
+    /// Who has called is gone: nobody waits for the answers.
+    func forgetCalls(of peer: Peer, _ why: String) {
         stopReading(peer)
+        guard peer.open > 0 else { return }
         for flow in flows {
-            if case .call(let owner, _) = flow.origin, owner === peer {
-                cancel(flow, "the client is gone")
-            }
+            if case .call(let owner, _) = flow.origin, owner === peer { cancel(flow, why) }
         }
     }
 
@@ -173,7 +169,7 @@ extension Hub {
         device.refused = status
         device.cellsComing = 0
         for flow in device.waiting + device.apart where flow.waiting === device {
-            if flow.isEvent, !flow.last {
+            if flow.waitsForEver {
                 keep(waiting: flow)
                 continue
             }

@@ -235,7 +235,7 @@ extension EndToEnd {
             #expect(data.err.contains("/proc/none"), "\(data.err)")
             let long = String(repeating: "n", count: 120)
             let name = try instance.run("up", "--name", long)
-            #expect(name.status == 69)
+            #expect(name.status == 64)
             #expect(name.err.contains("1 to 64"), "\(name.err)")
             let path = try instance.start(
                 instance.upWords, variables: ["XDG_RUNTIME_DIR": "/tmp/\(long)"]
