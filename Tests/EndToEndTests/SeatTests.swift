@@ -202,6 +202,27 @@ extension EndToEnd {
             #expect(try instance.run("down").succeeded)
         }
 
+        @Test func `a swap of three to a new program starts each once`() throws {
+            let program = "/tmp/ce-program-\(getpid())"
+            defer { unlink(program) }
+            func build(_ note: String) throws {
+                try Files.write("#!/bin/sh\n# \(note)\nexec \(Programs.zoo) \"$@\"\n", to: program)
+                chmod(program, 0o755)
+            }
+            try build("the first")
+            let zoo = Animal(
+                name: "zoo", answers: ["echo"], executable: program, more: ["instances": 3])
+            try Instance.with(zoo: [zoo], reference: false) { instance in
+                let old = try instance.devices().map(\.pid)
+                try build("the second, which is longer")
+                let outcome = try instance.run("restart", "zoo", "--swap")
+                #expect(outcome.succeeded, "\(outcome)")
+                try Wait.until("the old ones are gone") { !old.contains { Proc.isAlive($0) } }
+                #expect(try instance.run("call", "Zoo.echo", "\"x\"").succeeded)
+                #expect(try instance.devices().map(\.restarts) == [1, 1, 1])
+            }
+        }
+
         @Test func `the others follow a process that runs a new program`() throws {
             let program = "/tmp/ce-program-\(getpid())"
             defer { unlink(program) }
