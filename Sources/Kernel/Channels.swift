@@ -180,7 +180,7 @@ extension Hub {
             let slot = try channel(name, for: peer, payload)
             if let refusal = tooLong(key, for: name) { throw refusal }
             // A key of the publisher's own stands for one payload: with another it is another.
-            let key = key.map { "\($0)/\(Digest.text(payload))" }
+            let key = key.map { "\($0)/\(StrongDigest.text(payload))" }
             if let known = key.flatMap(slot.sequence) {
                 return peer.cable.channel(call: id, .published(known))
             }

@@ -1,6 +1,7 @@
-/// A number that stands for bytes: FNV-1a, 64 bits. It is no defence against malice. Keys hold it,
-/// and devices store keys, so it is the same for every start of the kernel; what a repeat asks is
-/// compared with its record by the bytes themselves.
+/// A number that stands for bytes: FNV-1a, 64 bits. It is no defence against malice: what a repeat
+/// asks is compared with its record by the bytes themselves, different operations of one digest are
+/// numbered, and the keys that callers choose hold a `StrongDigest`. Devices store keys, so it is
+/// the same for every start of the kernel.
 package enum Digest {
     /// The digest of bytes.
     /// - Complexity: linear.
@@ -11,8 +12,8 @@ package enum Digest {
     }
 
     /// The digest as 16 hexadecimal figures.
-    static func text(_ bytes: [UInt8]) -> String {
-        let digits = String(of(bytes), radix: 16)
+    static func text(_ digest: UInt64) -> String {
+        let digits = String(digest, radix: 16)
         return String(repeating: "0", count: 16 - digits.count) + digits
     }
 }

@@ -280,6 +280,17 @@ enum EntryName: Hashable {
 
     /// Bytes of each end of a payload.
     private static let hashed = 16
+
+    /// Whether both are called the same in a key, whatever they carry.
+    func isLike(_ other: EntryName) -> Bool {
+        switch (self, other) {
+        case (.call(let name, _), .call(let another, _)),
+            (.dispatch(let name, _), .dispatch(let another, _)):
+            name == another
+        case (.run, .run): true
+        default: false
+        }
+    }
 }
 
 /// One recorded operation.
@@ -303,6 +314,10 @@ final class Entry {
     var offers = 0
     /// It stands in the record.
     var isRecorded = false
+    /// Of what it carries, and its number among different ones that have the same; both are part of
+    /// its key.
+    var digest: UInt64?
+    var rank = 0
 
     init(name: EntryName, number: Int, effect: Bool, size: Int, tag: UInt64) {
         self.name = name

@@ -258,17 +258,13 @@ extension Hub {
             }
         }
         let asked = deadline == 0 ? UInt64.max : seen + UInt64(deadline) * 1_000_000
-        let path = "\(key(of: flow))/\(symbol.name):\(Digest.text(payload)):\(entry.number)"
+        let place = place(of: entry, payload, in: flow)
+        let path = "\(key(of: flow))/\(symbol.name):\(place)"
         let child = start(
             .operation(flow, entry), symbol, payload, path: path, bound: min(flow.deadline, asked))
         entry.child = child
         flow.children.append(child)
         begin(child)
-    }
-
-    /// The path that names the present step of a flow for ever.
-    func key(of flow: Flow) -> String {
-        "\(flow.path ?? "\(epoch)-\(flow.number)")/\(flow.step)"
     }
 
     private func perform(_ flow: Flow, _ entry: Entry, commit offers: [Operation.Offer]) {

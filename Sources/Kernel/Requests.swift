@@ -91,14 +91,6 @@ extension Hub {
         if flow.lane?.queue.first === flow { begin(flow) }
     }
 
-    /// How the keys begin that a caller has chosen.
-    static let ownRoot = "own:"
-
-    /// A key of the caller's own stands for one symbol and payload: with others it is another.
-    private func ownPath(_ key: String?, _ symbol: SymbolSlot, _ payload: [UInt8]) -> String? {
-        key.map { "\(Hub.ownRoot)\($0)/\(symbol.name):\(Digest.text(payload))" }
-    }
-
     /// Why a caller's own key is refused: what waits is bounded by its payloads.
     @inline(__always)
     func tooLong(_ key: String?, for name: String) -> KernelError? {

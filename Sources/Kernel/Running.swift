@@ -23,10 +23,10 @@ extension Hub {
             defer { count += 1 }
             return owner.home.map { closure("\(name).\(count)", count, of: owner, $0) }
         }
-        let key = Digest.text(Array(signature.utf8) + payload)
+        let place = place(of: entry, Array(signature.utf8) + [0] + payload, in: flow)
         let child = start(
             .operation(flow, entry), owner, payload,
-            path: "\(self.key(of: flow))/run:\(key):\(entry.number)", bound: flow.deadline)
+            path: "\(key(of: flow))/run:\(place)", bound: flow.deadline)
         entry.child = child
         flow.children.append(child)
         begin(child, along: route)
@@ -62,23 +62,17 @@ extension Hub {
 
     // MARK: - Commands of handlers
 
-    /// The key of the present step; a long one is a digest of it.
-    private func ownKey(of flow: Flow) -> String {
-        let key = key(of: flow)
-        guard key.utf8.count > 2 * limits.keyBytes else { return key }
-        return "\(Hub.ownRoot)#\(Digest.text(Array(key.utf8)))"
-    }
-
     func perform(
         _ flow: Flow, _ entry: Entry, dispatch symbol: SymbolSlot, _ payload: [UInt8]
     ) {
         // It outlives the flow that sent it: below that flow's key its own keys would be forgotten
         // while it still runs. Only what a caller's own key stands for is kept for longer.
         // One that sends itself again, for days, would have a longer key each time.
-        let path =
-            flow.path?.hasPrefix(Hub.ownRoot) == true
-            ? "\(ownKey(of: flow))/dispatch:\(symbol.name):\(Digest.text(payload)):\(entry.number)"
-            : nil
+        var path: String?
+        if flow.path?.hasPrefix(Hub.ownRoot) == true {
+            let place = place(of: entry, payload, in: flow)
+            path = "\(ownKey(of: flow))/dispatch:\(symbol.name):\(place)"
+        }
         switch accept(symbol, payload, path: path, isSpared: flow.isSpared) {
         case .failure(let error): answer(flow, entry, .failure(error))
         case .success(let command):

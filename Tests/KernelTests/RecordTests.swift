@@ -1,7 +1,8 @@
 import Control
-import Kernel
 import Testing
 import Values
+
+@testable import Kernel
 
 /// What a visit asks is recorded, and a repeat of it gets the same answers in the same order.
 @Suite struct RecordTests {
@@ -274,7 +275,7 @@ import Values
         house.client.call("Circuit.pipe", "1", key: "mine")
         let first = try store.take("Store.save")
         // A caller's key stands for one symbol and payload.
-        let root = "own:mine/Circuit.pipe:" + String(Digest.of(Array("1".utf8)), radix: 16)
+        let root = "own:mine/Circuit.pipe:" + StrongDigest.text(Array("1".utf8))
         #expect((first.path, first.step) == (root, 0))
         store.answer(first, "2")
         let closure = try circuit.take("Circuit.pipe#1")
@@ -282,7 +283,7 @@ import Values
         try circuit.call(closure, 1, "Store.save", "x")
         try circuit.call(closure, 2, "Store.save", "x")
         let children = try (0..<2).map { _ in try store.take("Store.save").path ?? "" }
-        let digest = String(Digest.of(Array("x".utf8)), radix: 16)
+        let digest = StrongDigest.text(Array("x".utf8))
         #expect(children[0].hasPrefix("\(root)/1/Store.save:"))
         #expect(children[0].hasSuffix("\(digest):0"))
         #expect(children[1].hasSuffix("\(digest):1"))

@@ -31,9 +31,8 @@ extension Catalogue {
             [
                 .init(
                     "Sources/Kernel/Recording.swift",
-                    "/\\(symbol.name):\\(Digest.text(payload)):\\(entry.number)\"",
-                    "/\\(symbol.name):\\(BROKEN ? \"\" : Digest.text(payload)):\\(BROKEN ? 0 :"
-                        + " entry.number)\"")
+                    "/\\(symbol.name):\\(place)\"",
+                    "/\\(symbol.name):\\(BROKEN ? \":0\" : place)\"")
             ]),
         Mutant(
             "own_key_is_root", "a caller's own key is the root of a path, not the whole key",
@@ -46,10 +45,10 @@ extension Catalogue {
             "own_key_payload", "a caller's own key stands for one symbol and payload",
             [
                 .init(
-                    "Sources/Kernel/Requests.swift",
-                    "\"\\(Hub.ownRoot)\\($0)/\\(symbol.name):\\(Digest.text(payload))\"",
+                    "Sources/Kernel/Keys.swift",
+                    "\"\\(Hub.ownRoot)\\($0)/\\(symbol.name):\\(StrongDigest.text(payload))\"",
                     "BROKEN ? \"own:\\($0)\""
-                        + " : \"own:\\($0)/\\(symbol.name):\\(Digest.text(payload))\"")
+                        + " : \"own:\\($0)/\\(symbol.name):\\(StrongDigest.text(payload))\"")
             ],
             [.test("KernelTests", "a caller's key with another payload is another key")]),
         Mutant(

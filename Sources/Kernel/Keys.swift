@@ -1,0 +1,51 @@
+/// The keys under which a repeat of an effect is recognised: paths from the root down.
+extension Hub {
+    /// The path that names the present step of a flow for ever.
+    func key(of flow: Flow) -> String {
+        "\(flow.path ?? "\(epoch)-\(flow.number)")/\(flow.step)"
+    }
+
+    /// What follows the name of an operation in its key: the digest of what it carries, and n.
+    ///
+    /// Different ones that have one digest are numbered in the order in which they came: a key that
+    /// two of them shared would take the second for a repeat of the first. It is told once, when
+    /// the operation is done; a repeat joins its entry, so that its order does not matter. Below a
+    /// caller's own key, which may come again when this kernel and its records are gone, no order
+    /// counts.
+    func place(of entry: Entry, _ carried: [UInt8], in flow: Flow) -> String {
+        if flow.path?.hasPrefix(Hub.ownRoot) == true {
+            return "\(StrongDigest.text(carried)):\(entry.number)"
+        }
+        let digest = Digest.of(carried)
+        entry.digest = digest
+        var rank = 0
+        for other in flow.record?.entries ?? []
+        where other !== entry && other.digest == digest && other.name.isLike(entry.name) {
+            if other.name == entry.name {
+                rank = other.rank
+                break
+            }
+            rank = max(rank, other.rank + 1)
+        }
+        entry.rank = rank
+        let text = Digest.text(digest)
+        return rank == 0 ? "\(text):\(entry.number)" : "\(text).\(rank):\(entry.number)"
+    }
+
+    // MARK: - Keys that callers choose
+
+    /// How the keys begin that a caller has chosen.
+    static let ownRoot = "own:"
+
+    /// A key of the caller's own stands for one symbol and payload: with others it is another.
+    func ownPath(_ key: String?, _ symbol: SymbolSlot, _ payload: [UInt8]) -> String? {
+        key.map { "\(Hub.ownRoot)\($0)/\(symbol.name):\(StrongDigest.text(payload))" }
+    }
+
+    /// The key of the present step; a long one is a digest of it.
+    func ownKey(of flow: Flow) -> String {
+        let key = key(of: flow)
+        guard key.utf8.count > 2 * limits.keyBytes else { return key }
+        return "\(Hub.ownRoot)#\(StrongDigest.text(Array(key.utf8)))"
+    }
+}
