@@ -94,21 +94,35 @@ extension Hub {
 
     // MARK: - While the device is away
 
-    /// The flow begins to wait for a process; if it is an event's, its time stands.
+    /// The flow begins to wait for a process; if it handles an event, its time stands, and that of
+    /// the flows of which it is a branch.
     func stand(_ flow: Flow) {
-        guard flow.isEvent, !flow.last else { return }
-        flow.standsSince = seen
+        guard flow.waitsForEver else { return }
+        flow.stands = true
         flow.waiting?.waitingEvents += 1
+        var here: Flow? = flow
+        while let one = here {
+            if one.standing == 0 { one.standsSince = seen }
+            one.standing += 1
+            here = one.fork
+        }
     }
 
     /// It no longer waits: what it has waited for a device that was away does not count.
     func goOn(_ flow: Flow, from device: DeviceSlot) {
-        guard let since = flow.standsSince else { return }
+        guard flow.stands else { return }
+        flow.stands = false
         device.waitingEvents -= 1
-        flow.standsSince = nil
-        flow.deadline += seen - since
-        flow.limit += seen - since
-        due = min(due, flow.deadline)
+        var here: Flow? = flow
+        while let one = here {
+            one.standing -= 1
+            if one.standing == 0, let since = one.standsSince {
+                one.standsSince = nil
+                one.postpone(by: seen - since)
+                due = min(due, one.deadline)
+            }
+            here = one.fork
+        }
     }
 
     /// A device that does not come back by itself refuses requests; events wait for it.
@@ -125,5 +139,27 @@ extension Flow {
     var isEvent: Bool {
         if case .event = origin { return true }
         return false
+    }
+
+    /// The flow of which it is a branch.
+    fileprivate var fork: Flow? {
+        if case .branch(let parent, _) = origin { return parent }
+        return nil
+    }
+
+    /// It is the handling of an event or a branch of that, and waits for a device however long that
+    /// is away; its `finally` does not.
+    var waitsForEver: Bool {
+        guard !last else { return false }
+        var here = self
+        while let parent = here.fork { here = parent }
+        return here.isEvent
+    }
+
+    fileprivate func postpone(by time: UInt64) {
+        stood += time
+        deadline += time
+        limit += time
+        if bound != .max { bound += time }
     }
 }

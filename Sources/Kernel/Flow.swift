@@ -71,7 +71,7 @@ final class Flow {
     /// Seen time at which it began to run.
     var began: UInt64 = 0
     /// The longest that its caller lets it run.
-    let bound: UInt64
+    var bound: UInt64
     /// How many calls and pipes of handlers stand above it.
     var depth = 0
     var position = 0
@@ -103,8 +103,12 @@ final class Flow {
     var isAdvancing = false
     var goesOn = false
     var lane: Lane?
-    /// Seen time since which the deadline of an event's flow stands.
+    /// It waits for a device that is away, and its deadline stands.
+    var stands = false
+    /// How many of it and of its branches do, since when by seen time, and how long it was before.
+    var standing = 0
     var standsSince: UInt64?
+    var stood: UInt64 = 0
     /// The list of live flows, in the order of their numbers.
     var next: Flow?
     unowned(unsafe) var previous: Flow?

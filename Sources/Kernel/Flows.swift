@@ -104,8 +104,8 @@ extension Hub {
     func resolve(_ flow: Flow) {
         if flow.entered === flow.symbol {
             flow.deadline = min(
-                (flow.isEvent ? seen : flow.began) + UInt64(flow.symbol.traits.deadline)
-                    * 1_000_000, flow.bound)
+                flow.began + flow.stood + UInt64(flow.symbol.traits.deadline) * 1_000_000,
+                flow.bound)
             flow.limit = flow.deadline
             due = min(due, flow.deadline)
         }

@@ -165,7 +165,7 @@ extension Hub {
         device.refused = status
         device.cellsComing = 0
         for flow in device.waiting + device.apart where flow.waiting === device {
-            if flow.isEvent, !flow.last {
+            if flow.waitsForEver {
                 keep(waiting: flow)
                 continue
             }

@@ -56,7 +56,8 @@ extension Hub {
         let isBound = flow.limit == flow.bound && flow.bound > flow.began
         let limit =
             isBound
-            ? (flow.bound - flow.began) / 1_000_000 : UInt64(flow.symbol.traits.deadline)
+            ? (flow.bound - flow.began - min(flow.stood, flow.bound - flow.began)) / 1_000_000
+            : UInt64(flow.symbol.traits.deadline)
         let place: String
         if let device = flow.waiting {
             place = "it waited for \(device.name), which is away"

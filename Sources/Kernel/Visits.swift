@@ -11,7 +11,7 @@ extension Hub {
         guard let device = symbol.device else {
             return finish(flow, .failure(Hub.unbound))
         }
-        if let refused = device.refused, !flow.isEvent || flow.last {
+        if let refused = device.refused, !flow.waitsForEver {
             if flow.last {
                 return lose(finallyOf: flow, "the device \(device.name) is \(refused)")
             }
@@ -63,7 +63,7 @@ extension Hub {
 
     /// The limit refuses new requests, never a visit that was delivered before.
     func hasRoom(_ device: DeviceSlot, _ flow: Flow) -> Bool {
-        flow.attempt > 0 || flow.last || flow.isEvent
+        flow.attempt > 0 || flow.last || flow.waitsForEver
             || device.waiting.count - device.waitingEvents + device.apart.count
                 < limits.waitingRequests
                 && device.waitingBytes + flow.value.count <= limits.waitingBytes

@@ -86,6 +86,44 @@ import Values
         #expect(house.errors == ["Store.save deadline"])
     }
 
+    @Test func `the branches of an event's pipe wait for their devices as the event does`() throws {
+        let house = try TestHouse()
+        try house.hub.declare(channel: "news")
+        try house.hub.attach(TestHouse.pipe, to: "news")
+        let (compute, circuit, store) = try house.startAll(
+            stages: [ForkTests.fork([["Store.save", "Compute.other"], ["Compute.double"]])])
+        store.die()
+        house.client.publish("a")
+        compute.answer(try compute.take("Compute.double"), "2")
+        house.pass(6)
+        let stopped = try house.store()
+        _ = try stopped.take("Store.save")
+        stopped.die()
+        house.hub.refuse(house.storeSlot, "stopped")
+        house.pass(3_600)
+        #expect(house.errors == [])
+        let next = try house.store()
+        next.answer(try next.take("Store.save"), "saved")
+        house.pass(9)
+        compute.answer(try compute.take("Compute.other"), "4")
+        #expect(house.errors == [])
+        #expect(house.hub.liveFlows == 0)
+        _ = circuit
+    }
+
+    @Test func `the time of a branch runs while its process has it`() throws {
+        let house = try TestHouse()
+        try house.hub.declare(channel: "news")
+        try house.hub.attach(TestHouse.pipe, to: "news")
+        let (compute, _, store) = try house.startAll(
+            stages: [ForkTests.fork([["Store.save"], ["Compute.double"]])])
+        store.die()
+        house.client.publish("a")
+        let visit = try compute.take("Compute.double")
+        house.pass(11)
+        #expect(compute.cable.cancelled == [visit.number])
+    }
+
     @Test func `the time of an event runs while its process has it`() throws {
         let house = try house()
         let (_, _, store) = try house.startAll()

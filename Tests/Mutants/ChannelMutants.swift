@@ -16,8 +16,8 @@ extension Catalogue {
             "event_waits", "an event's deadline stands while its follower is away",
             [
                 .init(
-                    followers, "guard flow.isEvent, !flow.last else",
-                    "guard !BROKEN, flow.isEvent, !flow.last else")
+                    followers, "guard flow.waitsForEver else",
+                    "guard !BROKEN, flow.waitsForEver else")
             ],
             [
                 .test(
@@ -27,8 +27,8 @@ extension Catalogue {
             "events_outlast", "a device that does not come back by itself refuses no event",
             [
                 .init(
-                    "Sources/Kernel/Requests.swift", "if flow.isEvent, !flow.last {",
-                    "if !BROKEN, flow.isEvent, !flow.last {")
+                    "Sources/Kernel/Requests.swift", "if flow.waitsForEver {",
+                    "if !BROKEN, flow.waitsForEver {")
             ],
             [
                 .test(
