@@ -147,11 +147,15 @@ extension Hub {
     package func gone(_ peer: Peer) {
         peer.away = true
         unfollow(peer)
+        forgetCalls(of: peer, "the client is gone")
+    }
+
+    /// Who has called is gone: nobody waits for the answers.
+    func forgetCalls(of peer: Peer, _ why: String) {
         stopReading(peer)
+        guard peer.open > 0 else { return }
         for flow in flows {
-            if case .call(let owner, _) = flow.origin, owner === peer {
-                cancel(flow, "the client is gone")
-            }
+            if case .call(let owner, _) = flow.origin, owner === peer { cancel(flow, why) }
         }
     }
 

@@ -265,6 +265,8 @@ extension Hub {
             }
             settleLost(flow, visit, started, reason, verdict(visit.number))
         }
+        // What it called outside of any visit; what a visit asks is its flow's.
+        forgetCalls(of: peer, "\(peer.name) ended (\(reason))")
     }
 
     private func settleLost(

@@ -24,6 +24,22 @@ import Testing
         #expect(house.hub.liveFlows == 0)
     }
 
+    @Test func `what a process called outside of any visit is cancelled at its death`() throws {
+        let house = try TestHouse()
+        let (compute, circuit, _) = try house.startAll()
+        let symbol = try #require(house.hub.symbol("Compute.double"))
+        house.hub.call(circuit.peer, 1, symbol, [1])
+        let other = house.client.call("Compute.double")
+        let visit = try compute.take("Compute.double")
+        circuit.die()
+        #expect(compute.cable.cancelled == [visit.number])
+        compute.answer(visit, "late")
+        #expect(circuit.cable.replies.isEmpty)
+        compute.answer(try compute.take("Compute.double"), "2")
+        #expect(other.end == "2")
+        #expect(house.hub.liveFlows == 0)
+    }
+
     @Test func `a once visit that had begun ends as deviceLost`() throws {
         let house = try TestHouse()
         let store = try house.store()
