@@ -101,7 +101,7 @@ import Values
 
     @Test func `reads that just fit into a frame are sent again`() throws {
         var limits = HubLimits()
-        limits.visitBytes = 2_000
+        limits.repeatBytes = 2_000
         for (count, fits) in [(10, true), (27, true), (28, false)] {
             let house = try TestHouse(limits)
             let old = try house.circuit()
