@@ -12,6 +12,9 @@ extension CableDriver {
     /// Where what rests on the regions is written.
     var ordered: CBORWriter { lagging ? held : output }
 
+    /// Bytes of what is told once the peer has caught up.
+    package var heldBytes: Int { held.count }
+
     /// What was written has all been sent: what was dropped is made good, then what was held.
     package func caughtUp() {
         guard let peer else { return }

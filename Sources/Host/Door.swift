@@ -23,8 +23,16 @@ enum HouseLimits {
     static let trimmed = 1 << 20
     /// Nanoseconds until then, so that many together cost one time.
     static let trimPause: UInt64 = 500_000_000
+    /// Bytes of flows, of which three quarters are gone again, after which it is given back, too,
+    /// and nanoseconds between two times.
+    static let trimmedFlows = 64 << 20
+    static let trimInterval: UInt64 = 1_000_000_000
     /// Nanoseconds without progress, after which a client that leaves something unread is cut off.
     static let patience: UInt64 = 30_000_000_000
+    /// Bytes that all clients together may leave unread, and nanoseconds from the moment at which
+    /// they are more to that at which some are cut off.
+    static let unread = 512 << 20
+    static let unreadLook: UInt64 = 1_000_000
     /// Nanoseconds between two complaints about clients that were turned away.
     static let complaintPause: UInt64 = 1_000_000_000
 }

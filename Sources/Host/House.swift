@@ -20,6 +20,7 @@ final class House {
     private var keeper: DataKeeper?
     let door: Door
     private(set) var loadRegion: LoadRegion!
+    private(set) var unread: Unread!
     let manifests: [Manifest]
     /// The names of all seats of all devices, in the order of start. What is kept of a process goes
     /// by that of its seat.
@@ -37,6 +38,9 @@ final class House {
     private var armedFor = UInt64.max
     private var alarm: Timer?
     private var trim: Timer?
+    /// When memory was last given back, and how often.
+    private var trimmedAt: UInt64 = 0
+    private(set) var trims = 0
 
     /// Declares what the manifests say; nothing is started yet.
     /// - Throws: `KernelError` when two manifests contradict each other, `SocketError` when the
@@ -86,6 +90,7 @@ final class House {
             manifests: found.filter { $0.manifest.role == .device })
         declareOperators()
         loadRegion = LoadRegion(self)
+        unread = Unread(self, most: options.unread)
         hub.observer = self
     }
 
@@ -147,6 +152,7 @@ final class House {
             armedFor = .max
             turn(tick: true)
             hub.tick()
+            if hub.haveFlowsShrunk(from: HouseLimits.trimmedFlows) { giveMemoryBack() }
             arm()
         }
     }
@@ -206,9 +212,12 @@ final class House {
     /// Soon, and once for all that have let go of some.
     func giveMemoryBack() {
         guard trim == nil else { return }
-        let next = EventLoop.shared.now + HouseLimits.trimPause
+        let soon = EventLoop.shared.now + HouseLimits.trimPause
+        let next = max(soon, trims > 0 ? trimmedAt + HouseLimits.trimInterval : 0)
         trim = EventLoop.shared.schedule(at: next) { [unowned self] in
             trim = nil
+            trimmedAt = EventLoop.shared.now
+            trims += 1
             FreeMemory.giveBack()
         }
     }

@@ -61,6 +61,8 @@ final class LoadRegion {
             "waiting": .int(Int64(hub.waitingVisits)),
             "staleReplies": .int(Int64(hub.staleReplies)),
             "residentBytes": .int(Self.residentBytes),
+            "unreadBytes": .int(Int64(house.unread?.bytes ?? 0)),
+            "trims": .int(Int64(house.trims)),
             "cells": .int(Int64(hub.liveCells)),
             "channels": hub.channelLoad,
             "snapshots": .int(Int64(hub.load.snapshots)),

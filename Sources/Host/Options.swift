@@ -10,6 +10,8 @@ struct Options {
     var devices: String?
     /// Nanoseconds without progress, after which a client that leaves something unread is cut off.
     var patience = HouseLimits.patience
+    /// Bytes that all clients together may leave unread.
+    var unread = HouseLimits.unread
 
     /// A word of the command line that makes no sense.
     struct UsageError: Error, CustomStringConvertible {
@@ -27,11 +29,14 @@ struct Options {
 
         $CONCENTRIC_PATIENCE: milliseconds after which a client that takes nothing of what waits for
         it is cut off (30000).
+        $CONCENTRIC_UNREAD: MiB that all clients together may leave unread, before some are cut off
+        (512).
         """
 
     init(_ arguments: [String]) throws(UsageError) {
         if let name = Self.environment("CONCENTRIC_NAME"), !name.isEmpty { self.name = name }
         patience = try Self.patience(Self.environment("CONCENTRIC_PATIENCE"))
+        unread = try Self.unread(Self.environment("CONCENTRIC_UNREAD"))
         var rest = arguments[...]
         while let word = rest.popFirst() {
             guard ["--name", "--data", "--devices"].contains(word) else {
@@ -62,6 +67,16 @@ struct Options {
                 description: "CONCENTRIC_PATIENCE wants milliseconds, 5 to 3600000, not \(text)")
         }
         return milliseconds * 1_000_000
+    }
+
+    /// Bytes of a number of MiB; the usual ones if there is none.
+    static func unread(_ text: String?) throws(UsageError) -> Int {
+        guard let text else { return HouseLimits.unread }
+        guard let mebibytes = Int(text), (16...1 << 20).contains(mebibytes) else {
+            throw UsageError(
+                description: "CONCENTRIC_UNREAD wants MiB, 16 to 1048576, not \(text)")
+        }
+        return mebibytes << 20
     }
 
     static func environment(_ name: String) -> String? { InstanceFolders.variable(name) }

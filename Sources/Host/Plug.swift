@@ -18,6 +18,8 @@ final class Plug: ConnectionDelegate {
     /// So much has waited for the peer that its memory is worth giving back.
     private(set) var wasHeavy = false
     private let client: Int32
+    /// What of it the account of all clients knows.
+    private var unread = 0
     private let house: House
     private var connection: Connection?
     /// What timers hold of it. A weak reference, once made, would slow every later use down.
@@ -48,6 +50,7 @@ final class Plug: ConnectionDelegate {
     private func drained() {
         connection?.readingPaused = false
         driver.caughtUp()
+        count()
         if wasHeavy { house.giveMemoryBack() }
         wasHeavy = false
     }
@@ -134,11 +137,36 @@ final class Plug: ConnectionDelegate {
     }
 
     private func giveUp(_ connection: Connection) {
-        house.refused(
-            self,
-            "\(connection.pendingBytes) bytes wait for it, and none was taken for "
+        cutOff(
+            because: "\(connection.pendingBytes) bytes wait for it, and none was taken for "
                 + "\(house.options.patience / 1_000_000) ms")
+    }
+
+    /// Ends it, and says why.
+    func cutOff(because reason: String) {
+        house.refused(self, reason)
         cutOff()
+    }
+
+    // MARK: - What all clients leave unread
+
+    /// Something waits for a client.
+    var hasUnread: Bool { unread > 0 }
+
+    /// Tells the account of all clients what waits for this one now.
+    private func count() {
+        guard device == nil else { return }
+        let now = connection.map { $0.pendingBytes + driver.heldBytes } ?? 0
+        guard now != unread else { return }
+        house.unread.changed(by: now - unread)
+        unread = now
+    }
+
+    /// Its part of that, if there is any.
+    func share(of number: Int) -> Unread.Share? {
+        count()
+        guard let connection, unread > 0 else { return nil }
+        return Unread.Share(client: number, bytes: unread, progress: connection.lastProgress)
     }
 
     /// Ends it at a moment at which nothing has come, so that the hub does not know the time yet.
@@ -152,6 +180,7 @@ final class Plug: ConnectionDelegate {
     func connection(_ connection: Connection, closed reason: CloseReason) {
         self.connection = nil
         hold.plug = nil
+        count()
         driver.closed()
         house.turn()
         house.ended(self)
@@ -173,6 +202,7 @@ final class Plug: ConnectionDelegate {
     func flush() -> Bool {
         handOver()
         connection?.flushNow()
+        count()
         return (connection?.pendingBytes ?? 0) == 0
     }
 
@@ -186,6 +216,7 @@ final class Plug: ConnectionDelegate {
         connection?.close()
         connection = nil
         hold.plug = nil
+        count()
         driver.closed()
     }
 }
@@ -219,6 +250,7 @@ extension Plug: @LoopActor DriverOwner {
     private func handOver() {
         connection?.send(driver.output.written)
         driver.taken()
+        count()
     }
 
     func backlog(_ driver: CableDriver) -> Int {

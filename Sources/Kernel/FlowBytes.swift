@@ -18,6 +18,15 @@ extension Hub {
     func hold(_ flow: Flow, _ bytes: Int) {
         flow.held += bytes
         flowBytes += bytes
+        if flowBytes > mostFlowBytes { mostFlowBytes = flowBytes }
+    }
+
+    /// Whether they have held at least so many bytes since this was last so, and now hold less than
+    /// a quarter of what they did.
+    package func haveFlowsShrunk(from bytes: Int) -> Bool {
+        guard mostFlowBytes >= bytes, flowBytes < mostFlowBytes / 4 else { return false }
+        mostFlowBytes = flowBytes
+        return true
     }
 
     /// Whether so many bytes more may be held.

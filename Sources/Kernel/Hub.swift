@@ -49,6 +49,8 @@ package final class Hub {
     package internal(set) var liveFlows = 0
     /// Bytes that they hold.
     package internal(set) var flowBytes = 0
+    /// The most that they held since somebody asked.
+    var mostFlowBytes = 0
     var numbers: UInt64 = 0
     /// Flows that have begun and that nobody above has asked for.
     var beginnings: UInt64 = 0

@@ -16,7 +16,7 @@ extension EndToEnd {
                     members == [
                         "at", "visits", "visitsPerSecond", "flows", "replays", "waiting",
                         "staleReplies", "residentBytes", "flowBytes", "cells", "channels", "held",
-                        "snapshots", "followers",
+                        "snapshots", "followers", "unreadBytes", "trims",
                     ])
                 #expect(watch.value?["visitsPerSecond"]?.isNull == true, "no second has passed")
                 #expect(member("residentBytes") > 1 << 20)

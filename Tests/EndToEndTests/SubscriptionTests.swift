@@ -174,6 +174,45 @@ extension EndToEnd {
             #expect(!slow.isCutOff)
         }
 
+        @Test func `clients that together leave too much are cut off one by one, the oldest first`()
+            throws
+        {
+            let instance = try Instance(zoo: Ledger.zoo, reference: false)
+            defer { instance.end() }
+            try instance.up(variables: ["CONCENTRIC_UNREAD": "16"])
+            let reader = try Watch(instance, "ZooState")
+            try reader.next(until: Clock.now + 10)
+            var frozen: [Watch] = []
+            for round in 1...9 {
+                if round <= 6 {
+                    let watch = try Watch(instance, "ZooState")
+                    try watch.next(until: Clock.now + 10)
+                    watch.command.send(SIGSTOP)
+                    frozen.append(watch)
+                }
+                // Another length each time, so that all of it is a change.
+                let size = "\(1_000_000 + round)"
+                #expect(try instance.run("call", "Zoo.fill", size).out == "\(round)\n")
+                try reader.wait(for: "each fill") { $0["count"]?.int == Int64(round) }
+            }
+            try Wait.until("the first cut") {
+                instance.kernelLog.contains(
+                    "(process \(frozen[0].command.pid)) was cut off: all clients have left ")
+            }
+            try Wait.until("the others fit") {
+                let load = try instance.json("buffer", "Kernel.Load")["value"]
+                return (load?["unreadBytes"]?.int ?? .max) <= 16 << 20
+            }
+            let isLeft = frozen.map { watch in
+                watch.command.send(SIGCONT)
+                return (try? watch.wait(for: "the last fill") { $0["count"] == 9 }) != nil
+            }
+            #expect(isLeft == isLeft.sorted { !$0 && $1 }, "the oldest are gone: \(isLeft)")
+            #expect(!isLeft[1] && isLeft[5], "\(isLeft)")
+            for watch in frozen { watch.end() }
+            try reader.drain()
+        }
+
         @Test func `a part of a region is watched, and a commit that changes nothing is not seen`()
             throws
         {

@@ -37,6 +37,17 @@ import Testing
         #expect((try? Options.patience(text)) == nanoseconds)
     }
 
+    static let unread: [(text: String?, bytes: Int?)] = [
+        (nil, HouseLimits.unread), ("16", 16 << 20), ("1048576", 1 << 40), ("15", nil),
+        ("1048577", nil), ("", nil), ("-16", nil), ("16M", nil), ("99999999999999999999", nil),
+    ]
+
+    @Test(arguments: 0..<unread.count)
+    func `what clients may leave unread is a number of mebibytes within bounds`(_ index: Int) {
+        let (text, bytes) = Self.unread[index]
+        #expect((try? Options.unread(text)) == bytes)
+    }
+
     static let signals: [(word: String, number: Int32?)] = [
         ("TERM", SIGTERM), ("SIGTERM", SIGTERM), ("term", SIGTERM), ("15", SIGTERM),
         ("KILL", SIGKILL), ("sigusr1", SIGUSR1), ("0", nil), ("65", nil), ("-9", nil), ("", nil),
