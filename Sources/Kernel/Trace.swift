@@ -26,13 +26,21 @@ struct Trace {
         last += 1
         while ring.count - head > limits.traceEntries || bytes > limits.traceBytes {
             bytes -= ring[head].weight
+            ring[head] = TraceEntry.gone
             head += 1
         }
-        // What is gone is let go of in large pieces: each entry is moved once at most.
-        if head > limits.traceEntries {
+        // The empty places are let go of in large pieces, so that entries are seldom moved.
+        if head > Self.emptyPlaces, head * 4 > ring.count {
             ring.removeFirst(head)
             head = 0
         }
+    }
+
+    private static let emptyPlaces = 64
+
+    /// The places that it has, and the bytes of what stands in them, whether it is kept or gone.
+    var inMemory: (places: Int, bytes: Int) {
+        (ring.count, ring.reduce(0) { $0 + $1.weight - TraceEntry.gone.weight })
     }
 
     subscript(number: UInt64) -> TraceEntry { ring[head + Int(number - first)] }

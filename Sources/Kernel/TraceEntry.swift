@@ -76,9 +76,15 @@ package struct TraceEntry: Sendable {
     package var begin: Int64
     package var duration: Int64
 
+    /// Stands where an entry was.
+    static let gone = TraceEntry(
+        subject: .flow(Flow(origin: .call, client: "", under: 0)), flow: 0, root: 0, step: 0,
+        symbol: "", end: .lost, target: nil, error: nil, begin: 0, duration: 0)
+
     /// About how many bytes it holds.
     var weight: Int {
-        var sum = 256 + (target?.utf8.count ?? 0) + (error?.message.utf8.count ?? 0)
+        var sum = 256 + (target?.utf8.count ?? 0)
+        if let error { sum += error.message.utf8.count + error.code.rawValue.utf8.count }
         switch subject {
         case .flow(let flow): sum += flow.client.utf8.count
         case .visit(let visit): sum += visit.payload?.count ?? 0

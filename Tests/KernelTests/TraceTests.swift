@@ -1,7 +1,8 @@
 import Control
-import Kernel
 import Testing
 import Values
+
+@testable import Kernel
 
 /// What the trace keeps of flows and visits, and how it is bounded.
 @Suite struct TraceTests {
@@ -297,6 +298,25 @@ import Values
         house.hub.holdTrace(.max, payloads: false)
         house.pass(601)
         #expect(!house.hub.isTracing, "a hold has an end")
+    }
+
+    @Test func `what the trace has let go of is in memory no more`() throws {
+        var limits = HubLimits()
+        limits.traceBytes = 64 << 10
+        let house = try traced(limits)
+        house.hub.capture(on: true, payloads: true)
+        let compute = try house.compute()
+        let payload = String(repeating: "x", count: limits.tracePayload)
+        var most = (places: 0, bytes: 0)
+        for _ in 0..<2_000 {
+            house.client.call("Compute.double", payload)
+            compute.answer(try compute.take("Compute.double"), "2")
+            most.places = max(most.places, house.hub.trace.inMemory.places)
+            most.bytes = max(most.bytes, house.hub.trace.inMemory.bytes)
+        }
+        #expect(most.bytes <= limits.traceBytes)
+        #expect(most.places <= limits.traceBytes / 256 + 128)
+        #expect(entries(house).count > 50)
     }
 
     @Test func `what runs is told to whoever asks`() throws {
