@@ -100,10 +100,15 @@ final class CBORPlace: Decoder {
             var members: ContiguousArray<Member> = []
             members.reserveCapacity(min(count, 1024))
             for _ in 0..<count {
-                let key = try reader.utf8().count
+                let start = reader.position
+                let key = try reader.utf8()
+                guard Self.isText(key) else { throw CBORError(.notUTF8, at: start) }
                 let value = reader.position
-                members.append(Member(key: value - key, keyEnd: value, value: value))
+                members.append(Member(key: value - key.count, keyEnd: value, value: value))
                 try reader.skip()
+            }
+            if let twice = Self.duplicate(in: members, reader) {
+                throw CBORError(.duplicateKey, at: twice.key)
             }
             return members
         }
@@ -112,6 +117,43 @@ final class CBORPlace: Decoder {
         end = position
         itemsLeft = 0
     }
+
+    @inline(__always)
+    private static func isText(_ key: UnsafeRawBufferPointer) -> Bool {
+        var all: UInt8 = 0
+        for byte in key { all |= byte }
+        return all < 0x80 || String(validating: key, as: UTF8.self) != nil
+    }
+
+    /// A member whose key another one has, too (wire 3.6). The fields of a type are few, and most
+    /// differ in their length; a map of many is sorted.
+    private static func duplicate(
+        in members: ContiguousArray<Member>, _ reader: CBORReader
+    ) -> Member? {
+        guard members.count > 1 else { return nil }
+        func areSame(_ one: Member, _ other: Member) -> Bool {
+            one.keyEnd - one.key == other.keyEnd - other.key
+                && reader.slice(one.key, one.keyEnd).elementsEqual(
+                    reader.slice(other.key, other.keyEnd))
+        }
+        guard members.count > fewMembers else {
+            for index in 1..<members.count {
+                for earlier in 0..<index where areSame(members[index], members[earlier]) {
+                    return members[index]
+                }
+            }
+            return nil
+        }
+        let sorted = members.sorted { one, other in
+            let (length, another) = (one.keyEnd - one.key, other.keyEnd - other.key)
+            guard length == another else { return length < another }
+            return reader.slice(one.key, one.keyEnd).lexicographicallyPrecedes(
+                reader.slice(other.key, other.keyEnd))
+        }
+        return zip(sorted, sorted.dropFirst()).first(where: areSame)?.1
+    }
+
+    private static let fewMembers = 16
 
     /// Where the value of a key begins.
     @inline(__always)

@@ -76,6 +76,46 @@ struct CBORCodableTests {
         #expect(try decoder.decode([Int].self, from: Self.encode([1.0, 2.0])) == [1, 2])
     }
 
+    struct Two: Codable, Equatable {
+        var a: Int
+        var b: Int?
+    }
+
+    /// wire 3.5 and 3.6, for types as for values.
+    @Test(arguments: [
+        ("a2 6161 01 6162 02", nil), ("a2 6162 02 6161 01", nil), ("a2 6161 01 6163 02", nil),
+        ("a2 6161 01 6161 02", "duplicateKey"), ("a3 6161 01 6162 02 6161 01", "duplicateKey"),
+        ("a3 6161 01 617a 02 617a 03", "duplicateKey"), ("a2 6161 01 61ff 02", "notUTF8"),
+        ("a2 6161 01 62c3a9 02", nil), ("a2 6161 01 62c328 02", "notUTF8"),
+    ])
+    func `a map with a key twice, or one that is no text, is no type`(
+        _ hex: String, _ refusal: String?
+    ) throws {
+        let digits = Array(hex.replacing(" ", with: ""))
+        let bytes = stride(from: 0, to: digits.count, by: 2).map {
+            UInt8(String(digits[$0...$0 + 1]), radix: 16) ?? 0
+        }
+        let error = Self.failure { _ = try CBORDecoder().decode(Two.self, from: bytes) }
+        #expect((error == nil) == (refusal == nil), "\(error.map { "\($0)" } ?? "")")
+        if let refusal { #expect("\(try #require(error))".contains(refusal)) }
+    }
+
+    @Test(arguments: [2, 16, 17, 1_000])
+    func `the last of many keys is not one of the others`(_ count: Int) throws {
+        for repeats in [false, true] {
+            let writer = CBORWriter()
+            writer.map(count)
+            for number in 0..<count {
+                writer.text("k\(repeats && number == count - 1 ? 0 : (number * 7_919) % count)")
+                writer.int(Int64(number))
+            }
+            let error = Self.failure {
+                _ = try CBORDecoder().decode([String: Int].self, from: writer.bytes)
+            }
+            #expect((error != nil) == repeats, "\(count)")
+        }
+    }
+
     static func failure(_ body: () throws -> Void) -> CodingError? {
         do { try body() } catch { return error as? CodingError }
         return nil
