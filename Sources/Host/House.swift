@@ -54,7 +54,7 @@ final class House {
         manifests = found.map(\.manifest).filter { $0.role == .device }
         seats = manifests.flatMap(\.seats)
         door = try Door(devices: manifests.count, seats: seats.count)
-        hub = Hub(epoch: UInt64(max(1, Clock.realtime))) { CBORCoding().join($0) }
+        hub = Hub(epoch: 1) { CBORCoding().join($0) }
         stopping = try Stopping { [unowned self] in asked($0) }
         for manifest in manifests {
             try hub.declare(manifest.declaration)
@@ -78,6 +78,7 @@ final class House {
             throw error
         }
         KernelLog.open(in: options.logDirectory, name: Manifest.kernelName)
+        hub.epoch = EpochFile(options.folders).next(now: Clock.realtime) { complain($0) }
         endLeftovers()
         let specs = found.filter { $0.manifest.role == .device }.flatMap {
             options.specs(of: $0.manifest, executable: $0.executable)

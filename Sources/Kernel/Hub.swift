@@ -17,8 +17,8 @@ import Values
 /// 6. Only deaths of a device's own doing are charged to a visit.
 package final class Hub {
     package let limits: HubLimits
-    /// This start of the kernel; larger than those before.
-    package let epoch: UInt64
+    /// This start of the kernel; larger than those before. It is set before anything happens.
+    package var epoch: UInt64
     package weak var observer: (any HubObserver)?
     let join: ([[UInt8]]) -> [UInt8]
 
