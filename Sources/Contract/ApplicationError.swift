@@ -35,6 +35,8 @@ public struct ApplicationError: Error, Sendable, Equatable, CustomStringConverti
         public static let invalidCursor = "invalidCursor"
         /// An invocation key of a form that the store cannot prune.
         public static let invalidKey = "invalidKey"
+        /// Files whose names no text can carry were not imported; the others were.
+        public static let leftOut = "leftOut"
         /// A slideshow without a single photo.
         public static let noPhotos = "noPhotos"
         /// A file or folder that the user may not read.

@@ -62,10 +62,35 @@ public struct PhotoPage: Codable, Sendable, Equatable {
     public var photos: [String]
     /// Where the next page starts; opaque. Nothing when this page is the last.
     public var cursor: String?
+    /// What lies under the paths and cannot be carried, on the way of this page.
+    public var leftOut: LeftOut?
 
     /// Makes a page.
-    public init(photos: [String], cursor: String?) {
+    public init(photos: [String], cursor: String?, leftOut: LeftOut? = nil) {
         self.photos = photos
         self.cursor = cursor
+        self.leftOut = leftOut
+    }
+}
+
+/// Image files and folders whose names are not UTF-8, so that no text can name them.
+public struct LeftOut: Codable, Sendable, Equatable {
+    /// How many; a folder counts as one, whatever it holds.
+    public var count: Int
+    /// The path of the first one, with U+FFFD for what is no text.
+    public var first: String
+
+    /// Makes a report.
+    public init(count: Int, first: String) {
+        self.count = count
+        self.first = first
+    }
+
+    /// The error that tells people of them.
+    public var error: ApplicationError {
+        ApplicationError(
+            code: ApplicationError.Code.leftOut,
+            message: (count == 1 ? "\(first) was" : "\(first) and \(count - 1) more were")
+                + " left out, for the name is not UTF-8: rename it and add it again")
     }
 }

@@ -96,6 +96,9 @@ public enum CircuitPort {
     /// Adds the image files of files and folders.
     public static let addPhotos = Symbol<AddPhotos, SlideshowSummary>(
         "Circuit.Slideshow.addPhotos", command.summary("adds photos to a slideshow"))
+    /// Fails with what an import has left out, so that `Kernel.Errors` tells of it.
+    public static let tellLeftOut = Symbol<LeftOut, Void>(
+        "Circuit.Photos.tellLeftOut", .replayable.summary("tells what an import has left out"))
     /// Stores the configuration of new slideshows.
     public static let saveConfig = Symbol<Config, Config>(
         "Circuit.Config.save", command.summary("stores the configuration of new slideshows"))

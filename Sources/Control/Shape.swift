@@ -1,3 +1,4 @@
+internal import FoundationEssentials
 internal import Synchronization
 
 /// The structure of a `Codable` type as its coding sees it, in words: `{name: text, slides:
@@ -24,6 +25,28 @@ public enum Shape {
     public static func fits(_ actual: String, _ expected: String) -> Bool {
         actual == expected || actual.isEmpty || expected.isEmpty
             || actual.contains(unknown) || expected.contains(unknown)
+            || coarse(actual) == coarse(expected)
+    }
+
+    /// What stands for a leaf where the ends need not tell it apart. Dates and identifiers have
+    /// words for people; a device in another language may say how it reads them.
+    static let coarser: [Substring: Substring] = ["date": "number", "uuid": "text"]
+
+    private static func coarse(_ shape: String) -> String {
+        var text = ""
+        var rest = shape[...]
+        while let first = rest.first {
+            let word = rest.prefix { $0.isLetter || $0.isNumber }
+            guard !word.isEmpty else {
+                text.append(first)
+                rest.removeFirst()
+                continue
+            }
+            rest = rest[word.endIndex...]
+            // A member may have such a name.
+            text += rest.first == ":" ? word : coarser[word] ?? word
+        }
+        return text
     }
 
     /// Fits everything.
@@ -87,6 +110,7 @@ private struct Probe {
 
     private static let leaves: [ObjectIdentifier: String] = [
         ObjectIdentifier(Bool.self): "bool", ObjectIdentifier(String.self): "text",
+        ObjectIdentifier(Date.self): "date", ObjectIdentifier(UUID.self): "uuid",
         ObjectIdentifier(Double.self): "number", ObjectIdentifier(Float.self): "number",
         ObjectIdentifier(Int.self): "int", ObjectIdentifier(Int8.self): "int",
         ObjectIdentifier(Int16.self): "int", ObjectIdentifier(Int32.self): "int",

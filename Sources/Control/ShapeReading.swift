@@ -103,7 +103,8 @@ private indirect enum Form {
         case (.unknown, _), (_, .unknown): true
         case (.optional(let own), .optional(let other)): own.isRead(as: other)
         case (_, .optional(let other)): isRead(as: other)
-        case (.leaf(let own), .leaf(let other)): own == other
+        case (.leaf(let own), .leaf(let other)):
+            Shape.coarser[own] ?? own == Shape.coarser[other] ?? other
         case (.array(let own), .array(let other)), (.map(let own), .map(let other)):
             own.isRead(as: other)
         case (.fields(let own, _), .map(let other)): own.allSatisfy { $0.form.isRead(as: other) }

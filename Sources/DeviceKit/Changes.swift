@@ -20,14 +20,14 @@ public struct LiveBuffer {
     /// queued. When the loop ends, is cancelled or dropped, the kernel sends the region no more,
     /// unless something else in this process follows it.
     ///
-    /// The loop throws `KernelError` when there is no such region or the connection ends, and
-    /// `CodingError` when the region is not what its type says.
+    /// The loop throws `KernelError` when there is no such region, the region is not what its type
+    /// says, or the connection ends.
     public func changes<R: Region, Property: Equatable & Sendable>(
         of region: R.Type, _ property: any KeyPath<R, Property> & Sendable
     ) -> Changes<Property> {
         Changes { [self] in
             Observation(self, R.region) { value in
-                try ValueDecoder().decode(R.self, from: value)[keyPath: property]
+                try R.decoded(value)[keyPath: property]
             }
         }
     }

@@ -166,7 +166,8 @@ public struct Start {
             guard mirror.regions[region] == nil else { return }
             throw KernelError(
                 .denied,
-                "\(region) is not among the regions that this device's manifest lets it read",
+                "the manifest of \(DeviceRuntime.name) does not grant reading \(region), or none "
+                    + "declares it",
                 outcome: .none)
         } leave: { observer in
             // Handlers read it still.

@@ -54,6 +54,11 @@ final class DeviceRuntime: LinkDelegate {
         self.page = page
     }
 
+    /// What this process is called.
+    static var name: String {
+        getenv("CONCENTRIC_DEVICE").map { String(cString: $0) } ?? "device"
+    }
+
     /// Says hello on descriptor 3.
     /// - Throws: `KernelError` when nobody is there: the program was started by hand.
     static func start(_ bindings: Bindings) throws(KernelError) {
@@ -76,7 +81,6 @@ final class DeviceRuntime: LinkDelegate {
             runtime.page.asleep()
         }
         loop.afterWait = { runtime.page.awake() }
-        let name = getenv("CONCENTRIC_DEVICE").map { String(cString: $0) } ?? "device"
         runtime.link?.send {
             var hello = Hello(name: name, bindings: bindings.announcements)
             hello.publishes = bindings.events

@@ -34,6 +34,12 @@ enum FrameRoom {
 
     /// - Throws: `malformed` for what is no name.
     static func check(name: String) throws(KernelError) {
+        guard !name.isEmpty else {
+            throw KernelError(
+                .malformed,
+                "the name of a symbol, region or channel is empty; `concentric symbols` lists "
+                    + "the symbols", outcome: .none)
+        }
         guard isName(name) else {
             throw KernelError(
                 .malformed,

@@ -140,7 +140,7 @@ public final class Kernel {
     ) async throws -> O {
         let bytes = try symbol.payload.encode(payload, coding)
         let output = try await exchange(symbol.name, bytes, deadline, key)
-        return try symbol.output.decode(output, coding)
+        return try symbol.output.decode(output: output, of: symbol.name, coding)
     }
 
     /// Calls a symbol by its name, with a value that has no type.
@@ -149,9 +149,13 @@ public final class Kernel {
         _ symbol: String, _ payload: Value, deadline: UInt32 = 0, key: String? = nil
     ) async throws -> Value {
         let output = try await exchange(symbol, encode(payload), deadline, key)
-        return try output.withUnsafeBytes { raw in
-            var reader = CBORReader(raw)
-            return try reader.value()
+        do {
+            return try output.withUnsafeBytes { raw in
+                var reader = CBORReader(raw)
+                return try reader.value()
+            }
+        } catch {
+            throw KernelError(.malformed, "the output of \(symbol): \(error)")
         }
     }
 

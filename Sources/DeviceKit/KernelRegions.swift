@@ -68,7 +68,7 @@ extension Kernel {
     ) async throws {
         try await follow(R.region) { [unowned mirror] _ in
             guard let state = mirror.regions[R.region] else { return }
-            observer(Result { try ValueDecoder().decode(R.self, from: state.value) })
+            observer(Result { try R.decoded(state.value) })
         }
     }
 

@@ -38,6 +38,8 @@ public enum Program {
     public static func run(_ body: @escaping @LoopActor @Sendable () async -> Int32) -> Never {
         StandardStreams.fill()
         signal(SIGPIPE, SIG_IGN)
+        // What is printed is seen at once, by who reads it through a pipe, too.
+        clx_buffer_lines()
         EventLoop.runMain {
             EventLoop.shared.spawn { exit(await body()) }
         }

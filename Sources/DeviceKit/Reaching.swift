@@ -10,8 +10,8 @@ extension KernelError {
             reason.advice = nil
             let name = instance == Program.instance ? "" : " --name \(instance)"
             message =
-                "no kernel named \(instance) runs (\(reason)): "
-                + "start it with `concentric up\(name)`"
+                "no kernel named \(instance) runs: start it with `concentric up\(name)` "
+                + "(\(reason))"
         }
         self.init(.unavailable, message, outcome: .none, retry: true)
     }

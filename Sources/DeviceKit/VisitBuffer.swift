@@ -8,8 +8,11 @@ struct VisitBuffer: BufferHandle {
     let visit: VisitState
 
     func read<R: Region>(_ region: R.Type) async throws -> R {
-        let value = try await visit.read(R.region)
-        return try ValueDecoder().decode(R.self, from: value)
+        try FrameRoom.check(name: R.region)
+        guard let value = await visit.read(R.region) else {
+            throw try await refusal(of: R.region, writing: false)
+        }
+        return try R.decoded(value)
     }
 
     func mutate<A: Region, each R: Region, T: Sendable>(
@@ -19,10 +22,10 @@ struct VisitBuffer: BufferHandle {
         var names: [String] = []
         repeat names.append((each R).region)
         return try await commit([A.region], reading: names) { values in
-            var state = try ValueDecoder().decode(A.self, from: values[0])
+            var state = try A.decoded(values[0])
             var reader = Reader(values: values[1...])
             let result = try change(&state, repeat reader.next((each R).self))
-            values[0] = try ValueEncoder().encode(state)
+            values[0] = try state.encoded
             return result
         }
     }
@@ -34,12 +37,12 @@ struct VisitBuffer: BufferHandle {
         var names: [String] = []
         repeat names.append((each R).region)
         return try await commit([A.region, B.region], reading: names) { values in
-            var a = try ValueDecoder().decode(A.self, from: values[0])
-            var b = try ValueDecoder().decode(B.self, from: values[1])
+            var a = try A.decoded(values[0])
+            var b = try B.decoded(values[1])
             var reader = Reader(values: values[2...])
             let result = try change(&a, &b, repeat reader.next((each R).self))
-            values[0] = try ValueEncoder().encode(a)
-            values[1] = try ValueEncoder().encode(b)
+            values[0] = try a.encoded
+            values[1] = try b.encoded
             return result
         }
     }
@@ -52,7 +55,7 @@ struct VisitBuffer: BufferHandle {
             guard let value = values.popFirst() else {
                 throw KernelError(.malformed, "\(R.region) is missing")
             }
-            return try ValueDecoder().decode(R.self, from: value)
+            return try R.decoded(value)
         }
     }
 
@@ -67,6 +70,7 @@ struct VisitBuffer: BufferHandle {
         _ written: [String], reading read: [String] = [],
         _ change: @Sendable (inout [Value]) throws -> T
     ) async throws -> T {
+        try Self.check(written + read)
         let turn = try await visit.lineUp(written + read)
         do {
             let result = try await offer(written, reading: read, change)
@@ -87,7 +91,12 @@ struct VisitBuffer: BufferHandle {
         let tag = visit.nextTag()
         while true {
             var bases: [Mirror.State] = []
-            for region in regions { bases.append(try visit.current(region)) }
+            for (place, region) in regions.enumerated() {
+                guard let base = visit.current(region) else {
+                    throw try await refusal(of: region, writing: place < written.count)
+                }
+                bases.append(base)
+            }
             var values = bases.map(\.value)
             let result = try change(&values)
             let offers = regions.indices.map { index in
@@ -109,6 +118,28 @@ struct VisitBuffer: BufferHandle {
             case .output, .published:
                 throw KernelError(.malformed, "the kernel answered a commit oddly")
             }
+        }
+    }
+
+    /// Why the kernel has sent no such region: it is asked, for here nobody knows whether the
+    /// manifest does not grant it or none declares it.
+    @LoopActor
+    private func refusal(of region: String, writing: Bool) async throws -> KernelError {
+        let offer = VisitState.Offer(region: region, base: 0, patch: writing ? Patch([]) : nil)
+        guard case .failure(let error) = try await visit.ask(.commit([offer])) else {
+            return KernelError(.unbound, "the kernel has sent no region \(region)")
+        }
+        return error
+    }
+
+    /// Refuses a commit whose frame the kernel would take for a breach of the protocol.
+    private static func check(_ regions: [String]) throws(KernelError) {
+        for region in regions { try FrameRoom.check(name: region) }
+        guard regions.count <= WireLimits.committed else {
+            throw KernelError(
+                .tooLarge,
+                "a commit of \(regions.count) regions, those that it reads included; the limit is "
+                    + "\(WireLimits.committed): read some of them before it", outcome: .none)
         }
     }
 

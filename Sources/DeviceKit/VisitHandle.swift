@@ -10,12 +10,14 @@ struct VisitHandle: Handle {
 
     func call<P, O>(_ symbol: Symbol<P, O>, _ payload: P) async throws -> O {
         let bytes = try encode(payload, symbol.payload, symbol.name)
-        return try symbol.output.decode(try await ask(.call(symbol.name, bytes)), coding)
+        let output = try await ask(.call(symbol.name, bytes))
+        return try symbol.output.decode(output: output, of: symbol.name, coding)
     }
 
     func compose<P, O>(_ pipe: Pipe<P, O>, _ payload: P) async throws -> O {
         let bytes = try encode(payload, pipe.request, "a pipe")
-        return try pipe.output.decode(try await ask(.run(pipe.route, bytes)), coding)
+        let output = try await ask(.run(pipe.route, bytes))
+        return try pipe.output.decode(output: output, of: "a pipe", coding)
     }
 
     func run<P, O>(_ pipe: Pipe<P, O>, _ payload: P) async throws {

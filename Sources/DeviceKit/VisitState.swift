@@ -148,30 +148,20 @@ final class VisitState {
     }
 
     /// The n-th read of a region: what a first attempt read, or what the mirror holds.
-    func read(_ region: String) throws(KernelError) -> Value {
+    /// - Returns: nil for a region that the kernel has not sent.
+    func read(_ region: String) -> Value? {
         let n = reads[region, default: 0]
         reads[region] = n + 1
         if let read = recorded.first(where: { $0.region == region && $0.number == n }) {
             return read.value
         }
-        guard let state = runtime.mirror.regions[region] else {
-            throw KernelError(
-                .denied,
-                "\(region) is not among the regions that this device's manifest lets it read")
-        }
+        guard let state = runtime.mirror.regions[region] else { return nil }
         runtime.note(visit: number, region: region, number: n, revision: state.revision.counter)
         return state.value
     }
 
-    /// The region as the mirror holds it now.
-    func current(_ region: String) throws(KernelError) -> Mirror.State {
-        guard let state = runtime.mirror.regions[region] else {
-            throw KernelError(
-                .denied,
-                "\(region) is not among the regions that this device's manifest lets it write")
-        }
-        return state
-    }
+    /// The region as the mirror holds it now; nil for one that the kernel has not sent.
+    func current(_ region: String) -> Mirror.State? { runtime.mirror.regions[region] }
 
     /// A number that follows from the visit's key and from how many were drawn before.
     nonisolated func random() -> UInt64 {

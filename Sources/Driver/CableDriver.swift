@@ -40,6 +40,9 @@ package final class CableDriver {
     package private(set) var peer: Peer?
     /// What the peer says that it was built as; nil before its hello.
     package private(set) var build: String?
+    /// Whether a hello that was refused may be accepted later, without another build; nil for one
+    /// that was not refused.
+    package private(set) var mismatchHeals: Bool?
     /// Frames that were read.
     package private(set) var frames: UInt64 = 0
     /// Answers to pings, and replies: the peer's loop turns.
@@ -339,6 +342,7 @@ package final class CableDriver {
     private func greet(_ hello: Hello) {
         guard hello.wire == WireVersion.wire else {
             let older = hello.wire < WireVersion.wire
+            mismatchHeals = false
             let who = device.map { "the device \($0.name)" } ?? "the client \(hello.name)"
             return refuse(
                 .unsupported,
@@ -359,6 +363,7 @@ package final class CableDriver {
             do {
                 try hub.announce(peer, bindings, publishes: hello.publishes)
             } catch {
+                mismatchHeals = error.retry
                 return refuse(error.code, error.message)
             }
         }

@@ -93,6 +93,7 @@ final class House {
         loadRegion = LoadRegion(self)
         unread = Unread(self, most: options.unread)
         hub.observer = self
+        unread = Unread(self, most: options.unread)
     }
 
     private func endLeftovers() {
@@ -155,6 +156,7 @@ final class House {
             hub.tick()
             if hub.haveFlowsShrunk(from: HouseLimits.trimmedFlows) { giveMemoryBack() }
             arm()
+            if hub.haveFlowsShrunk(from: HouseLimits.trimmedFlows) { giveMemoryBack() }
         }
     }
 
@@ -193,6 +195,9 @@ final class House {
         }
         hub.report(device, KernelError(.malformed, "\(device): \(reason)"), flow: nil)
         reports[device]?.refused(plug.incarnation, reason)
+        if let heals = plug.driver.mismatchHeals {
+            supervisor.mismatched(device, incarnation: plug.incarnation, reason, heals: heals)
+        }
         let line = "\(device): \(reason)"
         if reports[device]?.isNew(line) != false { complain(line) }
     }
@@ -220,6 +225,8 @@ final class House {
             trimmedAt = EventLoop.shared.now
             trims += 1
             FreeMemory.giveBack()
+            trimmedAt = EventLoop.shared.now
+            trims += 1
         }
     }
 

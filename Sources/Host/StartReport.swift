@@ -70,7 +70,9 @@ struct StartReport {
     /// Why the device is in its state, in one line.
     func why(_ status: DeviceStatus) -> String {
         let reason = status.reason.isEmpty ? status.lastExit : status.reason
-        let parts = [reason, stage].filter { !$0.isEmpty }
-        return (parts + status.errorLines.suffix(3)).joined(separator: "; ")
+        let parts = stage.isEmpty || stage == reason ? [reason] : [reason, stage]
+        // A device repeats why it was refused.
+        let lines = status.errorLines.suffix(3).filter { stage.isEmpty || !$0.contains(stage) }
+        return (parts.filter { !$0.isEmpty } + lines).joined(separator: "; ")
     }
 }

@@ -122,7 +122,7 @@ struct ManifestReader {
         var regions: [DeclaredRegion] = []
         for item in array {
             guard let map = item.map else { throw wrong("regions", "a list of objects", item) }
-            try only(["name", "initial"], in: map, of: "a region")
+            try only(["history", "initial", "name", "scope"], in: map, of: "a region")
             let name = try name(map["name"], "regions/name")
             guard let initial = map["initial"] else {
                 throw ManifestError(

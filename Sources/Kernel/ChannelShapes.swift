@@ -40,7 +40,7 @@ extension Hub {
                 .composeTypeMismatch,
                 "\(publisher) publishes \(shape) to \(follower.channel.name), and "
                     + "\(follower.symbol.name) follows it and takes \(takes): build both from one "
-                    + "type of event")
+                    + "type of event", retry: true)
         }
     }
 

@@ -5,7 +5,7 @@ internal import Control
 extension Hub {
     /// What `flowBytes` must be, counted from what there is.
     var countedFlowBytes: Int {
-        var pins: [ObjectIdentifier: Int] = [:]
+        var pins: [String: [UInt64: Pin]] = [:]
         var sum = 0
         for flow in flows {
             sum += Flow.ownBytes + (flow.path?.utf8.count ?? 0) + flow.countedValues
@@ -15,9 +15,9 @@ extension Hub {
             for (entry, operation) in flow.visit?.held ?? [] {
                 sum += (entry.isRecorded ? 0 : entry.size) + operation.patchBytes
             }
-            for pin in record.pins { pins[ObjectIdentifier(pin)] = pin.bytes }
+            for pin in record.pins { pins[pin.slot.name, default: [:]][pin.revision] = pin }
         }
-        return pins.values.reduce(sum, +)
+        return pins.values.reduce(sum) { $0 + Pins(Array($1.values)).bytes }
     }
 }
 

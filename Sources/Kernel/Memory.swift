@@ -29,8 +29,11 @@ final class RegionSlot {
     private(set) var slack = 0
     /// What visits that run may have read.
     var lateReads = LateReads()
-    /// The values that records keep, by revision.
-    var pins: [UInt64: Pin] = [:]
+    /// The values that records keep.
+    var pins = Pins()
+    /// Bytes that all changes have copied, the last one included, and without it; and the revision
+    /// before that.
+    private var copied = (all: 0, before: 0, at: UInt64(0))
 
     init(name: String, id: Int, initial: Value, owned: Bool, depth: Int) {
         history = History(depth: depth)
@@ -48,6 +51,10 @@ final class RegionSlot {
     func change(
         to next: Value, size: Int, slack: Int = 0, _ entry: History.Entry, limits: HubLimits
     ) {
+        if !owned {
+            let copies = entry.patch.copies(of: value, limit: max(size, self.size))
+            copied = (copied.all + copies, copied.all, counter)
+        }
         history.append(entry, before: value, limits)
         value = next
         self.size = size
@@ -60,6 +67,12 @@ final class RegionSlot {
         if revision >= counter { return value }
         return pins[revision]?.value ?? history.value(at: revision, from: value)
             ?? lateReads.value(at: revision, from: value)
+    }
+
+    /// Bytes that all changes up to a revision have copied; nil when that is too long ago.
+    func copied(before revision: UInt64) -> Int? {
+        if revision >= counter { return copied.all }
+        return revision >= copied.at && !owned ? copied.before : nil
     }
 
     /// The oldest revision at which its value is shown.

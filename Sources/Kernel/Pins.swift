@@ -1,18 +1,18 @@
 internal import Values
 
 /// Values of regions that records keep, for a repeat that must read them again. What several
-/// records keep of one revision is one value, and counts once.
+/// records keep of one revision is one value, and counts once; of one that shares most of its
+/// memory with an earlier one that is kept, only what has been copied since counts.
 extension Hub {
     /// Keeps the value of a region for a record. What several keep of one revision is one value.
     func pin(
         _ value: Value, _ bytes: Int, of slot: RegionSlot, at revision: UInt64, _ record: Record
     ) {
-        let pin = slot.pins[revision] ?? Pin(slot, revision, value, bytes: bytes)
+        let pin =
+            slot.pins[revision]
+            ?? Pin(slot, revision, value, bytes: bytes, copied: slot.copied(before: revision))
         guard !record.pins.contains(where: { $0 === pin }) else { return }
-        if pin.holders == 0 {
-            slot.pins[revision] = pin
-            flowBytes += pin.bytes
-        }
+        if pin.holders == 0 { flowBytes += slot.pins.insert(pin) }
         pin.holders += 1
         record.pins.append(pin)
     }
@@ -20,8 +20,7 @@ extension Hub {
     func release(_ pin: Pin) {
         pin.holders -= 1
         guard pin.holders == 0 else { return }
-        pin.slot.pins[pin.revision] = nil
-        flowBytes -= pin.bytes
+        flowBytes -= pin.slot.pins.remove(pin)
     }
 }
 
@@ -31,14 +30,83 @@ final class Pin {
     let revision: UInt64
     let value: Value
     let bytes: Int
+    /// Bytes that the changes of the region had copied before this revision; nil when that is not
+    /// known any more.
+    let copied: Int?
     /// Records that keep it.
     var holders = 0
 
-    init(_ slot: RegionSlot, _ revision: UInt64, _ value: Value, bytes: Int) {
+    init(_ slot: RegionSlot, _ revision: UInt64, _ value: Value, bytes: Int, copied: Int?) {
         self.slot = slot
         self.revision = revision
         self.value = value
         self.bytes = bytes
+        self.copied = copied
+    }
+
+    /// Bytes that it takes beside the one before it.
+    fileprivate func cost(after earlier: Pin?) -> Int {
+        guard let before = earlier?.copied, let copied, copied >= before else { return bytes }
+        return min(bytes, copied - before)
+    }
+}
+
+/// The values of one region that are kept, in the order of their revisions.
+struct Pins {
+    private var all: [Pin] = []
+
+    init(_ pins: [Pin] = []) {
+        all = pins.sorted { $0.revision < $1.revision }
+    }
+
+    var isEmpty: Bool { all.isEmpty }
+
+    /// Bytes that they take together.
+    var bytes: Int { all.indices.reduce(0) { $0 + cost(at: $1) } }
+
+    subscript(revision: UInt64) -> Pin? {
+        let place = place(of: revision)
+        return place < all.count && all[place].revision == revision ? all[place] : nil
+    }
+
+    /// Bytes by which a new one makes them more.
+    func gain(_ pin: Pin) -> Int {
+        let place = place(of: pin.revision)
+        let next = place < all.count ? all[place].cost(after: pin) : 0
+        return pin.cost(after: place > 0 ? all[place - 1] : nil) + next - cost(at: place)
+    }
+
+    /// Gives the bytes by which they have become more.
+    mutating func insert(_ pin: Pin) -> Int {
+        let place = place(of: pin.revision)
+        let before = cost(at: place)
+        all.insert(pin, at: place)
+        return cost(at: place) + cost(at: place + 1) - before
+    }
+
+    /// Gives the bytes by which they have become less.
+    mutating func remove(_ pin: Pin) -> Int {
+        let place = place(of: pin.revision)
+        let before = cost(at: place) + cost(at: place + 1)
+        all.remove(at: place)
+        return before - cost(at: place)
+    }
+
+    private func cost(at place: Int) -> Int {
+        guard place < all.count else { return 0 }
+        return all[place].cost(after: place > 0 ? all[place - 1] : nil)
+    }
+
+    /// Where a revision stands or would stand.
+    private func place(of revision: UInt64) -> Int {
+        // Most are the newest.
+        guard let last = all.last, last.revision >= revision else { return all.count }
+        var (low, high) = (0, all.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if all[middle].revision < revision { low = middle + 1 } else { high = middle }
+        }
+        return low
     }
 }
 
@@ -47,5 +115,12 @@ extension RegionSlot {
     func bytes(of value: Value, at revision: UInt64) -> Int {
         pins[revision]?.bytes
             ?? (revision == counter && !owned ? size : value.encodedSize)
+    }
+
+    /// Bytes that are to be kept anew for a value of so many bytes that it had at a revision.
+    func newBytes(_ value: Value, _ bytes: Int, at revision: UInt64) -> Int {
+        guard pins[revision] == nil else { return 0 }
+        return pins.gain(
+            Pin(self, revision, value, bytes: bytes, copied: copied(before: revision)))
     }
 }

@@ -153,7 +153,7 @@ extension Hub {
         // Between two changes of the region its value is that of the former.
         let place = min(revision, slot.counter)
         let bytes = slot.bytes(of: value, at: place)
-        let new = slot.pins[place] == nil ? bytes : 0
+        let new = slot.newBytes(value, bytes, at: place)
         guard hasRoom(read.ownBytes + new, isSpared: flow.isSpared) else { return overload(flow) }
         hold(flow, record, read.ownBytes)
         record.readNames.insert(ReadName(region: region, number: n))
@@ -315,7 +315,7 @@ extension Hub {
         let all = offers.map { offer in
             guard let slot = regions[offer.region], slot.counter == offer.base else { return 0 }
             let bytes = slot.bytes(of: slot.value, at: offer.base)
-            if slot.pins[offer.base] == nil { new += bytes }
+            new += slot.newBytes(slot.value, bytes, at: offer.base)
             return bytes
         }
         return (all, new)

@@ -8,7 +8,8 @@ enum DeviceLine {
         init(_ device: DeviceStatus) {
             self.device = device
             name = SafeText(device.name, fitting: 20)
-            let state = device.state == .ready ? "" : " \(device.state.name)"
+            let isPlain = device.state == .ready || device.state == .unseen
+            let state = isPlain ? "" : " \(device.state.name)"
             word = state + (device.restarts > 0 ? " ↻\(device.restarts)" : "")
         }
 

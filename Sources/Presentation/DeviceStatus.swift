@@ -10,6 +10,8 @@ package struct DeviceStatus: Sendable, Equatable {
         case stopped
         case done
         case unkillable
+        /// Not known now: the kernel that told it is away.
+        case unseen
         /// A state of another build of the kernel, by its name.
         case unknown(String)
 
@@ -35,6 +37,7 @@ package struct DeviceStatus: Sendable, Equatable {
             case .failed, .unkillable: "✗"
             case .stopped: "■"
             case .done: "✓"
+            case .unseen: "○"
             case .unknown: "?"
             }
         }
@@ -44,7 +47,7 @@ package struct DeviceStatus: Sendable, Equatable {
             case .ready: Style(.green)
             case .starting, .waiting, .late, .draining: Style(.yellow)
             case .failed, .unkillable: Style(.red, .bold)
-            case .stopped, .done: .dim
+            case .stopped, .done, .unseen: .dim
             case .unknown: .plain
             }
         }

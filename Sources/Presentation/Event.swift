@@ -7,8 +7,11 @@ package struct ErrorNotice: Sendable, Equatable {
     package var message: String
     /// What was called, if that is known.
     package var symbol: String?
+    /// The flow that has failed, if the kernel tells it.
+    package var flow: String?
 
-    package init(code: String, message: String, symbol: String? = nil) {
+    package init(code: String, message: String, symbol: String? = nil, flow: String? = nil) {
+        self.flow = flow
         self.code = code
         self.message = message
         self.symbol = symbol

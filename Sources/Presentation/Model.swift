@@ -56,6 +56,11 @@ package struct Model: Sendable, Equatable {
     /// Which of the two has the newest error.
     var isOwnErrorNewest = false
     var commands: [Command] = []
+    var drafts: [Draft] = []
+    /// Errors of errands that may be tried again.
+    var failures: [Failure] = []
+    /// Errors that the kernel still tells and that are not shown any more.
+    var overcome: [ErrorNotice] = []
 
     package init(size: Size, settings: Settings = Settings()) {
         self.size = size
@@ -68,7 +73,7 @@ package struct Model: Sendable, Equatable {
             ? ownErrors.last ?? kernelErrors.last : kernelErrors.last ?? ownErrors.last
     }
 
-    var noticeCount: Int { kernelErrors.count + ownErrors.count }
+    package var noticeCount: Int { kernelErrors.count + ownErrors.count }
 
     var isConnected: Bool { connection == .connected }
 
@@ -80,6 +85,17 @@ package struct Model: Sendable, Equatable {
         let labels = commands.compactMap(\.label)
         guard let last = labels.last else { return nil }
         return labels.count == 1 ? last : "\(last) (+\(labels.count - 1))"
+    }
+
+    /// The devices without what only the kernel can know, while it is away.
+    var shownDevices: [DeviceStatus] {
+        guard !isConnected else { return devices }
+        return devices.map { device in
+            var device = device
+            device.state = .unseen
+            device.pid = nil
+            return device
+        }
     }
 
     mutating func report(_ notice: ErrorNotice) {

@@ -16,16 +16,23 @@ extension Model {
         case .library(let slideshows, let isLoading):
             library.apply(slideshows, isLoading: isLoading)
             closeOverlaysOfTheGone()
+            if travel == nil { findDone() }
         case .slideshow(let slideshow):
             region = slideshow
             if travel == nil { follow(slideshow) } else { showPast(slideshow) }
+            if travel == nil { findDone() }
         case .devices(let devices):
             self.devices = devices
             deviceCursor.follow(devices.lazy.map(\.name))
         case .errors(let errors): errorsBecame(errors)
         case .commandStarted(let id, let intent, let creates):
             commandStarted(id, intent)
-            if let creates { library.expect(creates) }
+            if let creates {
+                library.expect(creates)
+                if let last = drafts.lastIndex(where: { $0.errand == .create }) {
+                    drafts[last].creates = creates
+                }
+            }
         case .commandFinished(let id, let error): commandFinished(id, error)
         case .travelled(let moment): travelled(to: moment)
         case .present: endTravel()
@@ -81,7 +88,10 @@ extension Model {
         if open?.follow(slideshow) == false { open = nil }
     }
 
-    private mutating func errorsBecame(_ errors: [ErrorNotice]) {
+    private mutating func errorsBecame(_ all: [ErrorNotice]) {
+        overcome.removeAll { !all.contains($0) }
+        let errors = all.filter { !overcome.contains($0) }
+        findFailed(errors.filter { !kernelErrors.contains($0) })
         let isNew = !errors.isEmpty && errors.last != kernelErrors.last
         let isRepeat =
             isNew
@@ -120,6 +130,12 @@ extension Model {
         }
         // There is no way into the past, so the user is still here.
         if case .travel = intent, error != nil, travel?.moment == nil { endTravel() }
+        let errand = Errand(intent)
+        if let errand, let error {
+            failed(errand, error)
+        } else if let errand, errand.dispatched == nil {
+            done(errand)
+        }
         if let error { report(error) }
     }
 

@@ -79,9 +79,9 @@ extension Model {
     private mutating func inLibrary(_ key: Key) -> [Intent] {
         if library.handle(key, page: layout.list.count) { return [] }
         switch key {
-        case .character("n"), .character("c"), .insert: overlay = .form(Form(.create))
+        case .character("n"), .character("c"), .insert: overlay = .form(form(.create))
         case .character("e"), .function(2):
-            if let selected = library.selected { overlay = .form(Form(.rename(selected))) }
+            if let selected = library.selected { overlay = .form(form(.rename(selected))) }
         case .character("d"), .delete:
             if let selected = library.selected { overlay = .confirmDelete(selected) }
         case .enter, .right, .character("l"), .character("o"):
@@ -107,10 +107,10 @@ extension Model {
             if case .elsewhere = shown.phase { return [] }
             return [.close]
         case .character("a"), .insert:
-            overlay = .form(Form(.addPhotos(shown.id, name: shown.name)))
+            overlay = .form(form(.addPhotos(shown.id, name: shown.name)))
         case .character("e"), .function(2):
             if let summary = shown.content?.summary {
-                overlay = .form(Form(.rename(summary)))
+                overlay = .form(form(.rename(summary)))
             }
         case .enter:
             guard case .elsewhere = shown.phase else { return [] }
@@ -161,6 +161,7 @@ extension Model {
                 return []
             }
             overlay = nil
+            if intent != nil { sent(form) }
             return intent.map { [$0] } ?? []
         }
         return []

@@ -51,15 +51,23 @@ struct Notices {
     private static func connection(of model: Model) -> [Line] {
         switch model.connection {
         case .connected, .connecting: []
-        case .away(let reason):
-            [
-                Line(
-                    text: "kernel away, reconnecting…", aside: reason ?? "",
-                    style: .warning)
-            ]
+        case .away(let reason): away(reason ?? "", model.size)
         case .refused(let reason):
             [Line(text: "✗ no connection: \(reason)", aside: "", style: .alarm)]
         }
+    }
+
+    /// The reason begins with what to do: it has a row of its own where it would be cut.
+    private static func away(_ reason: String, _ size: Size) -> [Line] {
+        let text = "kernel away, reconnecting…"
+        let room = size.columns - SafeText(text).width - 3
+        guard SafeText(reason).width > room else {
+            return [Line(text: text, aside: reason, style: .warning)]
+        }
+        let rows = SafeText.wrap(
+            reason, columns: size.columns - 2, lines: Layout.noticeRows(in: size))
+        return [Line(text: text, aside: "", style: .warning)]
+            + rows.map { Line(text: $0, aside: "", style: .warning) }
     }
 
     static func draw(_ lines: [Line], into frame: inout Frame, rows: Range<Int>) {

@@ -31,7 +31,7 @@ extension Model {
         drawTitle(into: &frame)
         Notices.draw(Notices.lines(of: self), into: &frame, rows: layout.notices)
         if let row = layout.hints { Hints.draw(for: self, into: &frame, row: row) }
-        DeviceLine.draw(devices, isStale: !isConnected, into: &frame, row: layout.devices)
+        DeviceLine.draw(shownDevices, isStale: !isConnected, into: &frame, row: layout.devices)
         drawOverlay(into: &frame)
         return frame
     }
@@ -79,7 +79,7 @@ extension Model {
         case .confirmDelete(let summary): ConfirmView(summary: summary).draw(into: &frame)
         case .help(let scroll): HelpView.draw(into: &frame, scroll: scroll)
         case .devices:
-            DevicePanel(devices: devices, cursor: deviceCursor).draw(into: &frame)
+            DevicePanel(devices: shownDevices, cursor: deviceCursor).draw(into: &frame)
         case nil: break
         }
     }

@@ -16,7 +16,7 @@ struct Arguments {
     private var flags: Set<String> = []
 
     /// Options that take a value, by verb.
-    private static let valued: [String: Set<String>] = [
+    static let valued: [String: Set<String>] = [
         "up": ["--devices", "--data"], "kill": ["--signal"], "buffer": ["--at"],
         "call": ["--deadline", "--key"], "dispatch": ["--key"], "attach": [],
         "log": ["--lines", "--data"], "trace": ["--chrome"], "graph": ["--format"],
@@ -24,7 +24,7 @@ struct Arguments {
         "follow": ["--after"], "publish": ["--key"],
     ]
     /// Options without a value, by verb.
-    private static let plain: [String: Set<String>] = [
+    static let plain: [String: Set<String>] = [
         "up": ["--detach"], "buffer": ["--watch"], "restart": ["--swap"],
         "log": ["-f", "--follow"], "trace": ["-f", "--follow", "--payloads"],
     ]
@@ -82,6 +82,10 @@ struct Arguments {
     func words(_ count: ClosedRange<Int>, _ usage: String) throws(UsageError) -> [String] {
         guard count.contains(words.count) else {
             throw UsageError(message: "usage: concentric \(verb) \(usage)")
+        }
+        guard !words.contains("") else {
+            throw UsageError(
+                message: "\(verb): a word is empty; usage: concentric \(verb) \(usage)")
         }
         return words
     }

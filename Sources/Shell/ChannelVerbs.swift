@@ -66,7 +66,7 @@ enum ChannelVerbs {
 
     static func publish(_ arguments: Arguments) async throws {
         let words = try arguments.words(1...2, "CHANNEL [JSON] [--key KEY]")
-        let event = words.count > 1 ? try Value.parse(json: words[1]) : .null
+        let event = try Verbs.payload(words)
         let kernel = try await Verbs.connect(arguments)
         let sequence = try await kernel.publish(words[0], event, key: arguments.option("--key"))
         let number = Value.int(Int64(clamping: sequence))

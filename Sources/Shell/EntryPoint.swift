@@ -36,8 +36,8 @@ enum EntryPoint {
         } catch let error as UsageError {
             Output.complain(error.message)
             return 64
-        } catch let error as JSONError {
-            Output.complain("the payload is not JSON: \(error)")
+        } catch let error as PayloadError {
+            Output.complain(error.message)
             return 65
         } catch let error as OutputError {
             Output.complain("\(arguments.verb): \(error.message)")

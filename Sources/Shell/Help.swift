@@ -44,13 +44,13 @@ enum Help {
             verb: "publish", usage: "CHANNEL [JSON] [--key KEY]",
             text: "publishes an event and prints its number"),
         Entry(
-            verb: "log", usage: "[DEVICE] [-f] [--lines N] [--data DIR] [--json]",
+            verb: "log", usage: "[DEVICE] [-f | --follow] [--lines N] [--data DIR] [--json]",
             text: "prints what devices and the kernel have logged; -f goes on with what comes"),
         Entry(
             verb: "doctor", usage: "[--devices DIR] [--data DIR] [--json]",
             text: "looks for what is wrong with this machine, the devices and the kernel"),
         Entry(
-            verb: "trace", usage: "[--follow] [--chrome FILE] [--payloads] [--json]",
+            verb: "trace", usage: "[-f | --follow] [--chrome FILE] [--payloads] [--json]",
             text: "prints the flows that ran as trees; --follow prints each as it ends"),
         Entry(
             verb: "graph", usage: "[--format mermaid|dot|json]",
@@ -89,7 +89,8 @@ enum Help {
 
     static func of(_ verb: String) -> String? {
         entries.first { $0.verb == verb }.map {
-            "usage: concentric \($0.verb) \($0.usage)\n\n\($0.text)"
+            "usage: concentric \($0.verb) \($0.usage)\n\n\($0.text)\n\n"
+                + explained(verb).joined(separator: "\n")
         }
     }
 }

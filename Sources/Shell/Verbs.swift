@@ -66,9 +66,9 @@ enum Verbs {
         _ = try arguments.words(0...0, "[--json]")
         let value = try await region("Kernel.Errors", arguments).value
         if arguments.isJSON { return Output.line(value.json()) }
-        let columns = ["at", "symbol", "code", "message"]
+        let columns = ["at", "flow", "symbol", "code", "message"]
         Output.table(
-            ["AT", "SYMBOL", "CODE", "MESSAGE"],
+            ["AT", "FLOW", "SYMBOL", "CODE", "MESSAGE"],
             (value.array ?? []).map { row in
                 columns.map { name in
                     let value = row[name] ?? .null
@@ -77,9 +77,14 @@ enum Verbs {
             })
     }
 
-    private static func payload(_ words: [String]) throws -> Value {
+    /// The second word, as JSON; null if there is none.
+    nonisolated static func payload(_ words: [String]) throws(PayloadError) -> Value {
         guard words.count > 1 else { return .null }
-        return try Value.parse(json: words[1])
+        do {
+            return try Value.parse(json: words[1])
+        } catch {
+            throw PayloadError(word: words[1], error)
+        }
     }
 
     private static func call(_ arguments: Arguments) async throws {
@@ -108,9 +113,15 @@ enum Verbs {
 
     private static func cancel(_ arguments: Arguments) async throws {
         let words = try arguments.words(1...1, "FLOW")
+        guard let meant = FlowName(words[0]) else {
+            throw UsageError(
+                message: "cancel wants a flow, #NUMBER or EPOCH-NUMBER as `concentric trace` shows "
+                    + "it, not \(words[0])")
+        }
         let kernel = try await connect(arguments)
-        _ = try await kernel.call("Kernel.Flow.cancel", .map(["flow": .text(words[0])]))
-        if arguments.isJSON { Output.line(Value.map(["flow": .text(words[0])]).json()) }
+        let flow = "\(meant.epoch ?? kernel.epoch)-\(meant.number)"
+        _ = try await kernel.call("Kernel.Flow.cancel", .map(["flow": .text(flow)]))
+        if arguments.isJSON { Output.line(Value.map(["flow": .text(flow)]).json()) }
     }
 
     private static func down(_ arguments: Arguments) async throws {

@@ -10,6 +10,7 @@ enum WiringVerbs {
             throw UsageError(message: "--format wants mermaid, dot or json, not \(format)")
         }
         let (pipes, symbols, channels) = try await wiring(arguments)
+        if pipes.isEmpty { Output.complain("graph: no device that is ready has bound a pipe") }
         if format == "json" { return Output.line(Value.array(pipes).json()) }
         let graph = PipeGraph(pipes: pipes, symbols: symbols, channels: channels)
         Output.line(format == "dot" ? graph.dot : graph.mermaid)

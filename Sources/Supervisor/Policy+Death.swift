@@ -50,7 +50,8 @@ extension PolicyDevice {
         let death = Death(
             exit: exit, cause: process.cause, begun: page?.begun ?? .max,
             running: page?.running ?? 0)
-        let reason = death.description
+        // How it died after it was refused tells nobody anything.
+        let reason = process.mismatch?.reason ?? death.description
         switch payer {
         case .visit: charge(process, accused, &turn)
         case .outside: suspect(process, accused, page, &turn)
@@ -66,10 +67,13 @@ extension PolicyDevice {
         }
         guard turn.isUp else { return }
         if process.role == .cell { cellDied(process, payer, reason, &turn) }
-        goOn(payer, reason, &turn)
+        let isHopeless = payer == .start && process.mismatch?.heals == false
+        goOn(payer, reason, isHopeless: isHopeless, &turn)
     }
 
-    private mutating func goOn(_ payer: Payer, _ reason: String, _ turn: inout PolicyTurn) {
+    private mutating func goOn(
+        _ payer: Payer, _ reason: String, isHopeless: Bool, _ turn: inout PolicyTurn
+    ) {
         if !wanted {
             if processes.isEmpty { rest(.off, .stopped, "stopped", &turn) }
             return
@@ -82,6 +86,7 @@ extension PolicyDevice {
             show(&turn, .starting, reason)
             return
         }
+        if isHopeless { return rest(.failed, .failed, reason, &turn) }
         switch price(payer, &turn) {
         case .after(let seconds): again(after: seconds, reason, &turn)
         case .failed: rest(.failed, .failed, reason, &turn)

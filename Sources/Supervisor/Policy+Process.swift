@@ -119,6 +119,11 @@ extension PolicyDevice {
         enter(&turn, process, .draining, .swap)
     }
 
+    mutating func mismatched(_ process: Int, _ reason: String, heals: Bool) {
+        guard processes[process].phase == .starting else { return }
+        processes[process].mismatch = (reason, heals)
+    }
+
     /// Not a death: that comes by the handle.
     mutating func cableClosed(_ process: Int, _ turn: inout PolicyTurn) {
         switch processes[process].phase {

@@ -5,8 +5,11 @@
 struct Rollout: Sendable {
     /// The seat.
     let at: Int
-    /// Nobody has asked for it: another seat runs a new build.
-    let isFollowing: Bool
+    /// Nobody has asked for it: another seat runs a newer build than this process of it. Once it
+    /// does not serve any more, by whatever swap or start, there is nothing to follow.
+    var outdated: Int?
+
+    var isFollowing: Bool { outdated != nil }
 }
 
 extension Policy {
@@ -22,7 +25,7 @@ extension Policy {
         }
         for at in seats {
             if devices[at].isServing {
-                rollouts.append(Rollout(at: at, isFollowing: false))
+                rollouts.append(Rollout(at: at))
             } else {
                 // It is a restart, which nobody has to wait for.
                 change(at) { $0.swap(&turn) }
@@ -35,7 +38,7 @@ extension Policy {
         guard phase == .up, devices[at].processes[process].role == .main,
             siblings(of: at).count > 1, !rollouts.contains(where: { $0.at == at })
         else { return }
-        rollouts.append(Rollout(at: at, isFollowing: true))
+        rollouts.append(Rollout(at: at, outdated: devices[at].processes[process].incarnation))
     }
 
     /// Begins the next swap as soon as no seat of its device starts any more.
@@ -50,7 +53,9 @@ extension Policy {
         for rollout in rollouts where !hopeless.contains(rollout.at) {
             let at = rollout.at
             // The next process of a seat that does not serve is of the new build anyway.
-            guard devices[at].isServing else { continue }
+            guard devices[at].isServing, !devices[at].hasReplaced(rollout.outdated) else {
+                continue
+            }
             guard !devices[at].isSwapping,
                 !siblings(of: at).contains(where: { devices[$0].isStarting }),
                 !rollout.isFollowing || devices[at].mayFollow(turn.seen)
@@ -85,6 +90,12 @@ extension PolicyDevice {
     var isServing: Bool {
         guard wanted, let main = index(.main) else { return false }
         return processes[main].phase == .ready
+    }
+
+    /// Another process serves in its place already.
+    func hasReplaced(_ outdated: Int?) -> Bool {
+        guard let outdated, let main = index(.main) else { return false }
+        return processes[main].incarnation != outdated
     }
 
     var isAwaited: Bool { wanted && (status == .live || status == .waiting) }

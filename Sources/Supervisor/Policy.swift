@@ -121,6 +121,8 @@ package struct Policy: Sendable {
             change(at) { $0.emptied(process, &turn) }
         case .outdated:
             follow(at, process)
+        case .mismatched(_, _, let reason, let heals):
+            change(at) { $0.mismatched(process, reason, heals: heals) }
         default: break
         }
     }
@@ -217,7 +219,8 @@ extension PolicyEvent {
         case .died(let device, let incarnation, _, _, _), .ready(let device, let incarnation, _),
             .unspawned(let device, let incarnation, _, _), .drained(let device, let incarnation),
             .cableClosed(let device, let incarnation), .returned(let device, let incarnation, _),
-            .emptied(let device, let incarnation), .outdated(let device, let incarnation):
+            .emptied(let device, let incarnation), .outdated(let device, let incarnation),
+            .mismatched(let device, let incarnation, _, _):
             (device, incarnation)
         case .stop, .start, .restart, .swap, .kill, .cell, .boot, .tick, .shutdown:
             nil

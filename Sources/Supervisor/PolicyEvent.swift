@@ -135,6 +135,9 @@ package enum PolicyEvent: Equatable, Sendable {
     case ready(device: String, incarnation: Int, until: Double)
     /// The old process of a swap has no flow inside any more.
     case drained(device: String, incarnation: Int)
+    /// What it says of itself was refused. `heals`: another device may yet say what fits; nothing
+    /// but another build or manifest would, otherwise.
+    case mismatched(device: String, incarnation: Int, reason: String, heals: Bool)
     /// The cable closed, or bytes on it broke the protocol.
     case cableClosed(device: String, incarnation: Int)
     /// A visit returned; needed only while `Policy.watchesReturns`.

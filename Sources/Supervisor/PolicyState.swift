@@ -66,6 +66,8 @@ struct PolicyProcess: Sendable {
     var due: Double?
     var cause: EndCause?
     var wasReady = false
+    /// Why what it has said of itself was refused, and whether that may pass.
+    var mismatch: (reason: String, heals: Bool)?
     /// As last read; nil without a page.
     var turns: UInt64?
     /// The highest visit begun, and when that was first seen.

@@ -90,6 +90,11 @@ package final class ProcessSupervisor {
         post(.cableClosed(device: device, incarnation: incarnation))
     }
 
+    /// What the process says of itself was refused; its cable ends.
+    package func mismatched(_ device: String, incarnation: Int, _ reason: String, heals: Bool) {
+        post(.mismatched(device: device, incarnation: incarnation, reason: reason, heals: heals))
+    }
+
     /// No flow is inside the old process of a swap any more.
     package func drained(_ device: String, incarnation: Int) {
         post(.drained(device: device, incarnation: incarnation))

@@ -12,6 +12,8 @@ package enum WireLimits {
     package static let region = 64 << 20
     /// Places that one message resumes.
     package static let resumed = 1_024
+    /// Regions that one commit names.
+    package static let committed = 16
     /// The longest name of a symbol or region, or of a part of one with its pointer.
     package static let name = 512
     /// Names that one connection may declare.

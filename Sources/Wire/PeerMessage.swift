@@ -186,7 +186,9 @@ extension CBORReader {
 
     mutating func offers() throws -> [PeerMessage.Offer] {
         let count = try array()
-        guard count >= 1, count <= 16 else { throw WireError.field("regions of a commit") }
+        guard (1...WireLimits.committed).contains(count) else {
+            throw WireError.field("regions of a commit")
+        }
         var offers: [PeerMessage.Offer] = []
         for _ in 0..<count {
             guard try array() == 3 else { throw WireError.field("offer") }

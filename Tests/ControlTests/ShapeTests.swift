@@ -38,12 +38,12 @@ import Testing
     private static let shapes: [(type: any (Decodable & SendableMetatype).Type, shape: String)] = [
         (Int.self, "int"), (UInt8.self, "int"), (Double.self, "number"), (String.self, "text"),
         (Bool.self, "bool"), ([Int].self, "[int]"), (Int?.self, "int?"),
-        ([String: [Bool]].self, "{*: [bool]}"), (UUID.self, "text"), (Date.self, "number"),
+        ([String: [Bool]].self, "{*: [bool]}"), (UUID.self, "uuid"), (Date.self, "date"),
         (Photo.self, "{path: text, size: int?, tags: [text]}"),
         (Listed.self, "text"), (Pace.self, "text"), (Wrapped.self, "int"),
         (
             Album.self,
-            "{at: number, cover: {path: text, size: int?, tags: [text]}, id: text, "
+            "{at: date, cover: {path: text, size: int?, tags: [text]}, id: uuid, "
                 + "index: {*: int}, isOpen: bool, pace: text, "
                 + "pages: [[{path: text, size: int?, tags: [text]}]]}"
         ),
@@ -59,6 +59,18 @@ import Testing
         #expect(Shape.of(Photo.self) == Shape.of(Renamed.self))
         #expect(Shape.fits(Shape.of(Photo.self), Shape.of(Renamed.self)))
         #expect(!Shape.fits(Shape.of(Photo.self), Shape.of(Album.self)))
+    }
+
+    @Test(arguments: [
+        ("{at: date, id: uuid?}", "{at: number, id: text?}", true), ("[text]", "[uuid]", true),
+        ("date", "uuid", false), ("{date: int}", "{number: int}", false),
+        ("{at: date}", "{at: text}", false),
+    ])
+    func `dates and identifiers fit what a build takes for numbers and texts`(
+        _ actual: String, _ expected: String, _ fits: Bool
+    ) {
+        #expect(Shape.fits(actual, expected) == fits)
+        #expect(Shape.fits(expected, actual) == fits)
     }
 
     private static let readings: [(actual: String, expected: String, isRead: Bool)] = [
@@ -82,6 +94,9 @@ import Testing
         ("int", "{a: int}", false), ("{", "int", true), ("{a", "{a: int}", true),
         ("[int", "text", true), ("<new>", "text", true),
         (String(repeating: "[", count: 500), "int", true),
+        ("{at: date, id: uuid}", "{at: number, id: text}", true),
+        ("{at: number, id: text}", "{at: date, id: uuid?}", true),
+        ("date", "uuid", false), ("date", "int", false), ("[uuid]", "[int]", false),
     ]
 
     @Test(arguments: 0..<readings.count)

@@ -94,6 +94,27 @@ import Wire
         await #expect(throws: KernelError.self) { try await large.value }
     }
 
+    @LoopActor @Test func `an output that cannot be read is told with its symbol`() async throws {
+        let (kernel, fake) = try await FakeKernel.client()
+        defer { kernel.close() }
+        let typed = start { try await kernel.call(Self.ask, 1) as Int }
+        let first = await fake.hears("call 1")
+        fake.say { $0.output(reply: first, [0x61, 0x61]) }
+        fake.forget()
+        await #expect { try await typed.value } throws: {
+            "\($0)".hasPrefix("malformed: the output of A.ask: expected")
+        }
+        let untyped = start { try await kernel.call("A.ask", .int(1)) }
+        let id = await fake.hears("call 1")
+        fake.say { $0.output(reply: id, [0xff]) }
+        await #expect { try await untyped.value } throws: {
+            "\($0)".hasPrefix("malformed: the output of A.ask: ")
+        }
+        await #expect { try await kernel.call("", .int(1)) } throws: {
+            "\($0)".hasPrefix("malformed: the name of a symbol, region or channel is empty")
+        }
+    }
+
     /// What was on its way when the last observer left must not be taken for what is followed.
     @LoopActor @Test(arguments: [Value.int(1), long])
     func `a snapshot that comes after its follower has left is not kept`(_ value: Value)

@@ -24,6 +24,8 @@ extension Zoo {
     /// middle its process ends if there is a file `NAME.fall` among the data.
     static let lendOften = Symbol<Int, Int>(
         "Zoo.lendOften", .replayable.limits(attempt: 5_000, deadline: 60_000))
+    /// Reads and writes more regions than one commit can name.
+    static let sprawl = Symbol<Int, Int>("Zoo.sprawl", .replayable)
     /// Takes a book out.
     static let discard = Symbol<Int, Bool>("Zoo.discard", .replayable)
 }
@@ -75,6 +77,15 @@ enum Shelves {
                 return sum
             }
         },
+        Zoo.sprawl.name: { device in
+            device.bind(Zoo.sprawl) { kernel, id in
+                let shelf = Shelf.self
+                return try await kernel.buffer.mutate(
+                    shelf, reading: shelf, shelf, shelf, shelf, shelf, shelf, shelf, shelf, shelf,
+                    shelf, shelf, shelf, shelf, shelf, shelf, shelf
+                ) { _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _ in id }
+            }
+        },
         Zoo.discard.name: { device in
             device.bind(Zoo.discard) { kernel, id in
                 try await kernel.buffer.mutate(Shelf.self) { $0.books.remove(id) }
@@ -116,6 +127,5 @@ enum Shelves {
 
     private static func say(_ line: String) {
         print(line)
-        fflush(nil)
     }
 }

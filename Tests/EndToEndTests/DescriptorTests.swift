@@ -63,7 +63,7 @@ extension EndToEnd {
         @Test func `a flood of connections starves no restart and is told why it waits`() throws {
             let instance = try Instance(zoo: Self.zoo, reference: false)
             defer { instance.end() }
-            let outcome = try up(instance, limit: 160)
+            let outcome = try up(instance, limit: 208)
             let kernel = try #require(Ready(outcome.out)?.pid, "\(outcome)")
             let watch = try Watch(instance, "Kernel.Devices")
             let start = Clock.now
@@ -76,7 +76,7 @@ extension EndToEnd {
                 strangers.append(stranger)
             }
             let message = try #require(refused)
-            for word in ["overloaded", "clients are connected", "160"] {
+            for word in ["overloaded", "clients are connected", "208"] {
                 #expect(message.contains(word), "\(message)")
             }
             #expect(strangers.count > 16)

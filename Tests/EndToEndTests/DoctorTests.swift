@@ -120,7 +120,7 @@ extension EndToEnd {
             defer { instance.end() }
             let words = ([Programs.shell] + instance.upWords).joined(separator: " ")
             let up = try instance.start(
-                program: "/bin/sh", ["-c", "ulimit -n 128; exec \(words)"]
+                program: "/bin/sh", ["-c", "ulimit -n 192; exec \(words)"]
             ).finish()
             #expect(up.succeeded, "\(up)")
             let kernel = try #require(Ready(up.out)).pid

@@ -28,6 +28,33 @@ extension EndToEnd {
             }
         }
 
+        @Test func `a file whose name no text can carry is told of, and the others are imported`()
+            throws
+        {
+            try Instance.with { instance in
+                let photos = try instance.photos()
+                let name = Array("\(photos)/x".utf8CString.dropLast()) + [CChar(-1)]
+                for end in [".jpg", ".png"] {
+                    let path = name + Array(end.utf8CString)
+                    path.withUnsafeBufferPointer { path in
+                        if let base = path.baseAddress { close(creat(base, 0o600)) }
+                    }
+                }
+                let payload = Instance.create(Instance.id(1), name: "S", photos: photos)
+                let made = try instance.run("call", "Circuit.Slideshow.create", payload)
+                #expect(made.succeeded, "\(made.err)")
+                #expect(try instance.storedPhotos(of: Instance.id(1)).count == 3)
+                let watch = try Watch(instance, "Kernel.Errors")
+                try watch.wait(for: "the report") { $0.array?.isEmpty == false }
+                let told = watch.value?[0]
+                #expect(told?["symbol"]?.text == "Circuit.Photos.tellLeftOut")
+                #expect(
+                    told?["message"]?.text?.hasPrefix(
+                        "\(photos)/x\u{FFFD}.jpg and 1 more were left out") == true,
+                    "\(told as Any)")
+            }
+        }
+
         @Test func `changes of one slideshow that meet each other are all made`() throws {
             try Instance.with { instance in
                 let id = Instance.id(1)

@@ -66,7 +66,7 @@ extension EndToEnd {
                     + "nothing to end\n")
             // What is wrong with the name is not mended by a start.
             let name = try instance.run("ps", "--name", "a b")
-            #expect(name.status == 69)
+            #expect(name.status == 64)
             #expect(!name.err.contains("start it with"), "\(name.err)")
         }
 

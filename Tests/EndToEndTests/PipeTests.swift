@@ -60,20 +60,26 @@ extension EndToEnd {
             }
         }
 
-        @Test func `an operator cancels a flow, and its handler is told`() throws {
+        @Test(arguments: ["EPOCH-1", "#1", "1"])
+        func `an operator cancels a flow, and its handler is told`(_ name: String) throws {
             try Self.with { instance in
                 let mark = "\(instance.folder)/cancelled"
                 let revision = try instance.json("buffer", "ZooState")["revision"]?.text ?? ""
-                let flow = String(revision.prefix { $0 != "-" }) + "-1"
+                let epoch = String(revision.prefix { $0 != "-" })
+                let flow = "\(epoch)-1"
                 #expect(try instance.run("cancel", flow).err.contains("no flow \(flow) runs"))
                 let call = try instance.start(["call", "Zoo.patient", Value.text(mark).json()])
                 // A visit that is cancelled before it begins is never told.
                 try Wait.until("the handler runs") { access(mark + ".begun", F_OK) == 0 }
-                #expect(try instance.run("cancel", flow).succeeded)
+                let word = name.hasPrefix("EPOCH") ? flow : name
+                let cancelled = try instance.run("cancel", word, "--json")
+                #expect(cancelled.out == "{\"flow\":\"\(flow)\"}\n", "\(cancelled)")
                 let outcome = try call.finish()
                 #expect(outcome.err.contains("cancelled"), "\(outcome)")
                 #expect(access(mark, F_OK) == 0)
-                #expect(try instance.run("cancel", "nonsense").status == 65)
+                let nonsense = try instance.run("cancel", "nonsense")
+                #expect(
+                    nonsense.status == 64 && nonsense.err.contains("cancel wants a flow, #NUMBER"))
             }
         }
 

@@ -13,6 +13,43 @@ extension EndToEnd {
                 ])
         ]
 
+        /// The members of a manifest, and what a call says.
+        private static let mistakes: [([String: Value], String)] = [
+            (["writes": ["Shelf"]], "unbound: no manifest declares the region Shelf"),
+            (
+                ["regions": [["name": "Shelf", "initial": ["books": [:]]]]],
+                "denied: the manifest of zoo does not grant writing Shelf"
+            ),
+            (
+                [
+                    "writes": ["Shelf"],
+                    "regions": [["name": "Shelf", "initial": ["boks": [:]]]],
+                ], "malformed: the region Shelf: books: expected"
+            ),
+        ]
+
+        @Test(arguments: mistakes)
+        func `a region that cannot be had is named, and so is what to change`(
+            _ more: [String: Value], _ said: String
+        ) throws {
+            let zoo = [Animal(name: "zoo", answers: ["shelve"], more: more)]
+            try Instance.with(zoo: zoo, reference: false) { instance in
+                let outcome = try instance.run("call", "Zoo.shelve", "1")
+                #expect(outcome.err.contains(said), "\(outcome)")
+            }
+        }
+
+        @Test func `a commit of too many regions costs the call and not the device`() throws {
+            let zoo = [Animal(name: "zoo", answers: ["sprawl"], more: Self.zoo[0].more)]
+            try Instance.with(zoo: zoo, reference: false) { instance in
+                let outcome = try instance.run("call", "Zoo.sprawl", "1")
+                #expect(
+                    outcome.err.contains("tooLarge: a commit of 17 regions")
+                        && outcome.err.contains("the limit is 16"), "\(outcome)")
+                #expect(try instance.device("zoo").incarnation == 1)
+            }
+        }
+
         @Test func `a change of one book of ten thousand is told as that and nothing else`() throws
         {
             try Instance.with(zoo: Self.zoo, reference: false) { instance in

@@ -5,12 +5,13 @@ extension EndToEnd.ZooTests {
     /// Begins well, and its next processes begin as they like.
     private static func beginning(
         _ name: String, _ behaviour: [String], _ exits: [String], seconds: Double = 10,
-        log: [String] = [], errors: [String] = []
+        restarts: Int64 = 5, log: [String] = [], errors: [String] = []
     ) -> Exhibit {
         // The tame one is killed from outside, which costs nothing; then five die of their own.
         Exhibit(
             name: name, behaviour: ["wild"] + behaviour, more: ["startSeconds": .double(seconds)],
-            steps: [.wild, .signal(SIGKILL)], state: "failed", exits: exits, restarts: 5...5,
+            steps: [.wild, .signal(SIGKILL)], state: "failed", exits: exits,
+            restarts: restarts...restarts,
             log: log, errors: errors + ["`concentric restart \(name)`"])
     }
 
@@ -33,13 +34,13 @@ extension EndToEnd.ZooTests {
             "crasher", ["brief", "0", "4"], ["exit 4"], log: ["#6 kernel ended: exit 4"]),
         beginning("slow-crasher", ["brief", "1500", "5"], ["exit 5"]),
         beginning(
-            "incomplete", ["unfinished"], ["exit 78"], log: ["Zoo.obey.incomplete"],
+            "incomplete", ["unfinished"], ["exit 78"], restarts: 1, log: ["Zoo.obey.incomplete"],
             errors: ["Zoo.obey.incomplete"]),
         beginning(
-            "old", ["older"], ["cable (signal KILL)"],
+            "old", ["older"], ["cable (signal KILL)"], restarts: 1,
             errors: ["speaks wire 0, this kernel", "rebuild the older device"]),
         beginning(
-            "modern", ["newer"], ["cable (signal KILL)"],
+            "modern", ["newer"], ["cable (signal KILL)"], restarts: 1,
             errors: ["speaks wire 4000000000, this kernel", "rebuild the older kernel"]),
         beginning(
             "babbler", ["babbling"], ["cable (signal KILL)"], errors: ["a frame of 1195725856"]),

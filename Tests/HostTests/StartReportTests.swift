@@ -62,6 +62,17 @@ import Testing
             report.why(status(.waiting, "exit 1", errors: ["last"])) == Self.lives[index].says)
     }
 
+    @Test func `a reason that all of them tell is said once`() {
+        var report = StartReport(executable: "/p")
+        report.launched(1, at: 0)
+        report.refused(1, "d leaves A.b unbound")
+        report.died(1, at: 1, hasGreeted: false)
+        report.launched(2, at: 2)
+        let lines = ["before", "/p: the kernel refused this device: denied: d leaves A.b unbound"]
+        let status = status(.failed, "d leaves A.b unbound", errors: lines)
+        #expect(report.why(status) == "d leaves A.b unbound; before")
+    }
+
     @Test func `the first failure is told once, and only a failure`() {
         var report = StartReport(executable: "/p")
         #expect(report.firstFailure(status(.starting)) == nil)

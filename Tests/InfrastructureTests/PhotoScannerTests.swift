@@ -98,15 +98,45 @@ struct PhotoScannerTests {
         #expect(Set(seen.map { Array($0.utf8) }) == Set(names.map { Array($0.utf8) }))
     }
 
-    @Test func `a name that is not UTF-8 is left out and stops nothing`() throws {
-        try folder.file("b.jpg")
-        let name = Array((folder.path + "/a").utf8) + [0xFF] + Array(".jpg".utf8) + [0]
-        name.withUnsafeBufferPointer { bytes in
+    /// Makes a file, or a folder, whose name ends in a byte that is no text.
+    private func unnamed(_ name: String, isFolder: Bool = false) {
+        let end = isFolder ? [] : Array(".jpg".utf8)
+        let bytes = Array((folder.path + "/" + name).utf8) + [0xFF] + end + [0]
+        bytes.withUnsafeBufferPointer { bytes in
             bytes.withMemoryRebound(to: CChar.self) { path in
-                if let base = path.baseAddress { close(creat(base, 0o600)) }
+                guard let base = path.baseAddress else { return }
+                if isFolder { mkdir(base, 0o700) } else { close(creat(base, 0o600)) }
             }
         }
-        #expect(try found("") == ["b.jpg"])
+    }
+
+    /// Each is told once, wherever a page ends and however few names are kept.
+    @Test(arguments: [1, 2, 3, 256], [1, 2, 1_024])
+    func `names that are not UTF-8 are left out, counted, and stop nothing`(
+        pageSize: Int, keptAtMost: Int
+    ) throws {
+        for name in ["b.jpg", "d/b.jpg", "d/e/x.jpg", "f.jpg"] { try folder.file(name) }
+        for name in ["a", "c", "d/a", "d/c", "d/e/y", "z", "zz"] { unnamed(name) }
+        unnamed("g", isFolder: true)
+        unnamed(".hidden")
+        var pages: [PhotoPage] = []
+        repeat {
+            pages.append(
+                try PhotoScanner.scan(
+                    ScanPhotos(paths: [folder.path], cursor: pages.last?.cursor),
+                    pageSize: pageSize, keptAtMost: keptAtMost))
+        } while pages.last?.cursor != nil && pages.count < 100
+        let found = pages.flatMap(\.photos).map { relative($0) }
+        #expect(found == ["b.jpg", "d/b.jpg", "d/e/x.jpg", "f.jpg"])
+        let leftOut = pages.compactMap(\.leftOut)
+        #expect(leftOut.reduce(0) { $0 + $1.count } == 8, "\(leftOut)")
+        #expect(leftOut.first?.first == folder.path + "/a\u{FFFD}.jpg")
+        #expect(leftOut.first?.error.message.hasPrefix(folder.path) == true)
+    }
+
+    @Test func `nothing that is left out is nothing to tell`() throws {
+        try folder.file("b.jpg")
+        #expect(try pages([folder.path]).compactMap(\.leftOut) == [])
     }
 
     @Test func `pages give every file once, in one order, however deep`() throws {

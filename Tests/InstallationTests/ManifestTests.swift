@@ -27,7 +27,7 @@ import Values
              "role": "presentation", "provides": ["D.x"], "calls": ["E.*"], "reads": ["R"],
              "writes": ["W"], "follows": [], "restart": "transient", "sandbox": "pure",
              "instances": 1, "startSeconds": 20, "drainSeconds": 0.5, "termSeconds": 2,
-             "regions": [{"name": "W", "initial": {"n": 1}}],
+             "regions": [{"name": "W", "initial": {"n": 1}, "scope": "kernel", "history": 8}],
              "limits": {"memory": 25165824, "cpuSeconds": 1, "descriptors": 10, "core": 0}}
             """)
         #expect(manifest.executable == "bin/d")

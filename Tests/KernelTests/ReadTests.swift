@@ -99,7 +99,7 @@ import Values
         #expect(house.hub.flowBytes == 0)
     }
 
-    @Test func `reads that just fit into a frame are sent again`() throws {
+    @Test func `reads that a repeat can just be given are sent again`() throws {
         var limits = HubLimits()
         limits.repeatBytes = 2_000
         for (count, fits) in [(10, true), (27, true), (28, false)] {

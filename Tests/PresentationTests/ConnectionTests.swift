@@ -21,6 +21,24 @@ import Testing
         #expect(!model.render()[2, 2].style.attributes.contains(.dim))
     }
 
+    @Test(arguments: [60, 80, 120, 160])
+    func `what to do while the kernel is away is never cut`(columns: Int) {
+        var model = connected([summary(1)], columns: columns)
+        model.apply(.devices(threeDevices))
+        let path = String(repeating: "/long", count: 30)
+        let reason = "no kernel named main runs: start it with `concentric up` (nobody at \(path))"
+        model.apply(.connection(.away(reason)))
+        let lines = model.render().lines
+        #expect(lines.contains { $0.contains("kernel away, reconnecting…") })
+        #expect(lines.contains { $0.contains("start it with `concentric up`") }, "\(lines)")
+        #expect(lines.last?.hasPrefix(" ○ compute ↻10  ○ circuit ↻9  ○ infrastructure") == true)
+        #expect(!lines.contains { $0.contains("●") || $0.contains("failed") })
+        _ = model.press(.character("D"))
+        #expect(model.render().lines.contains { $0.contains("○ unseen") })
+        model.apply(.connection(.connected))
+        #expect(model.render().lines.contains { $0.contains("● ready") })
+    }
+
     @Test func `an empty library is believed when it was read`() {
         var model = Model(size: Size(columns: 60, rows: 10))
         #expect(model.render().lines.contains { $0.contains("connecting to the kernel…") })

@@ -56,6 +56,12 @@ import Testing
         #expect(error?.message.contains(named) == true, "\(error?.message ?? "")")
     }
 
+    @Test func `an empty word is no name`() throws {
+        let arguments = try Arguments(["call", ""])
+        let error = #expect(throws: UsageError.self) { try arguments.words(1...2, "SYMBOL") }
+        #expect(error?.message.hasPrefix("call: a word is empty; usage:") == true)
+    }
+
     @Test func `too few and too many words are answered with the usage`() throws {
         let arguments = try Arguments(["kill", "a", "b"])
         #expect(try arguments.words(1...2, "DEVICE") == ["a", "b"])

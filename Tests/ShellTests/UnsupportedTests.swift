@@ -27,6 +27,58 @@ import Testing
         #expect(Help.all.split(separator: "\n").allSatisfy { $0.count <= 160 })
     }
 
+    /// Both ways: no option without a line, and no line for what there is not.
+    @Test func `the help of a verb explains every word of its usage`() throws {
+        for entry in Help.entries {
+            let words = Help.words[entry.verb] ?? []
+            let options = (Arguments.valued[entry.verb] ?? [])
+                .union(Arguments.plain[entry.verb] ?? [])
+            let forms = words.flatMap { $0.form.split(separator: ",") }
+                .map { String($0.drop { $0 == " " }.prefix { $0 != " " }) }
+            #expect(options.filter { !forms.contains($0) } == [], "\(entry.verb)")
+            for form in forms where form.hasPrefix("-") && form != "--json" {
+                #expect(options.contains(form), "\(entry.verb) has no \(form)")
+            }
+            let placeholders = entry.usage.split { !$0.isUppercase }.filter { $0.count > 2 }
+            let text = words.map(\.form).joined(separator: " ")
+            for word in placeholders { #expect(text.contains(word), "\(entry.verb) \(word)") }
+            let help = try #require(Help.of(entry.verb))
+            for line in Help.explained(entry.verb) {
+                #expect(help.contains(line) && line.count <= 100, "\(line)")
+            }
+        }
+        #expect(Help.words.keys.filter { verb in !Help.entries.contains { $0.verb == verb } } == [])
+    }
+
+    @Test(
+        arguments: [
+            ("11", nil, 11), ("#11", nil, 11), ("7-11", 7, 11), ("0", nil, 0),
+        ] as [(String, UInt64?, UInt64)])
+    func `a flow is named by its number, with or without its epoch`(
+        _ word: String, _ epoch: UInt64?, _ number: UInt64
+    ) {
+        #expect(FlowName(word)?.epoch == epoch && FlowName(word)?.number == number)
+    }
+
+    @Test(arguments: ["", "#", "-", "7-", "-11", "7-#11", "#7-11", "x", "7-11-3", "1.5"])
+    func `what names no flow is told before the kernel is asked`(_ word: String) {
+        #expect(FlowName(word) == nil)
+    }
+
+    @Test func `a text without quotes is told how to get them`() {
+        func said(_ word: String) -> String? {
+            do {
+                _ = try Verbs.payload(["S", word])
+                return nil
+            } catch {
+                return error.message
+            }
+        }
+        #expect(said("the quick")?.hasSuffix(#": '"the quick"'"#) == true)
+        #expect(said(#"{"a":}"#)?.contains("quotes") == false)
+        #expect(said("12") == nil && said(#""the quick""#) == nil)
+    }
+
     static let codes: [(code: KernelError.Code, retry: Bool, exit: Int32)] = [
         (.unavailable, true, 69), (.kernelLost, false, 69), (.unbound, false, 69),
         (.unsupported, false, 69), (.malformed, false, 65), (.tooLarge, false, 65),

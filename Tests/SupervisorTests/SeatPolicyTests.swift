@@ -3,14 +3,20 @@ import Testing
 
 /// A device with several seats: what is the same for all of them, and what is not.
 @Suite struct SeatPolicyTests {
-    /// Two seats of a device and a device beside it.
+    /// Some seats of a device and a device beside it.
     private struct World {
-        var policy = Policy([
-            DeviceProfile(name: "d/1", device: "d"), DeviceProfile(name: "d/2", device: "d"),
-            DeviceProfile(name: "other"),
-        ])
+        let seats: [String]
+        var policy: Policy
         var now = 5000.0
         var done: [String] = []
+        /// The last reason that was shown.
+        var shown = ""
+
+        init(seats count: Int = 2) {
+            seats = (1...count).map { "d/\($0)" }
+            policy = Policy(
+                seats.map { DeviceProfile(name: $0, device: "d") } + [DeviceProfile(name: "other")])
+        }
 
         /// What was done since the last look.
         mutating func look() -> [String] {
@@ -34,7 +40,8 @@ import Testing
                 case .cellLost(let device, _): done.append("cell lost \(device)")
                 case .swapFailed(let device, _): done.append("swap failed \(device)")
                 case .refused(let device, let reason): done.append("\(device): \(reason)")
-                case .term, .ping, .cancel, .buried, .show, .exit: break
+                case .show(_, _, let reason): shown = reason
+                case .term, .ping, .cancel, .buried, .exit: break
                 }
             }
         }
@@ -70,7 +77,7 @@ import Testing
 
         mutating func boot() {
             handle(.boot)
-            for name in ["d/1", "d/2", "other"] { ready(name, 1) }
+            for name in seats + ["other"] { ready(name, 1) }
             done = []
         }
     }
@@ -206,6 +213,30 @@ import Testing
         #expect(world.look().isEmpty, "who is alone follows nobody")
     }
 
+    @Test(arguments: [true, false])
+    func `a swap of three seats to a new build swaps each once`(isToldFirst: Bool) {
+        var world = World(seats: 3)
+        world.boot()
+        world.handle(.swap("d"))
+        var spawned = world.look()
+        for seat in 1...3 {
+            // The hub learns of the new build as the supervisor does, or a little later.
+            let others = (seat + 1..<4).map {
+                PolicyEvent.outdated(device: "d/\($0)", incarnation: 1)
+            }
+            if isToldFirst { others.forEach { world.handle($0) } }
+            world.ready("d/\(seat)", 2)
+            others.forEach { world.handle($0) }
+            world.handle(.drained(device: "d/\(seat)", incarnation: 1))
+            world.die("d/\(seat)", 1, ExitReason())
+            world.wait(2)
+            spawned += world.look().filter { $0.hasPrefix("spawn") }
+        }
+        world.wait(20)
+        spawned += world.look()
+        #expect(spawned == ["spawn d/1#2", "spawn d/2#2", "spawn d/3#2"])
+    }
+
     @Test mutating func `two builds do not swap each other for ever`() {
         world.handle(.outdated(device: "d/2", incarnation: 1))
         world.ready("d/2", 2)
@@ -218,6 +249,23 @@ import Testing
         #expect(world.look().isEmpty)
         world.wait(6)
         #expect(world.look() == ["spawn d/2#3"])
+    }
+
+    @Test(arguments: [false, true])
+    mutating func `a build that does not fit is tried again only if that may pass`(heals: Bool) {
+        world.die("other", 1, ExitReason(signal: "KILL"))
+        world.handle(
+            .mismatched(device: "other", incarnation: 2, reason: "no", heals: heals))
+        world.handle(.cableClosed(device: "other", incarnation: 2))
+        world.die("other", 2, ExitReason(code: 78))
+        let last = heals ? "spawn other#3" : "refuse other failed"
+        #expect(world.look() == ["spawn other#2", last])
+        #expect(world.shown == "no")
+        world.handle(.restart("other"))
+        world.ready("other", 3)
+        world.handle(.mismatched(device: "other", incarnation: 3, reason: "no", heals: heals))
+        world.die("other", 3, ExitReason(signal: "KILL"))
+        #expect(world.look().last == "spawn other#4", "who was ready did fit")
     }
 
     @Test mutating func `a shutdown forgets the swaps that were to come`() {

@@ -4,16 +4,23 @@ import FoundationEssentials
 
 /// What the pipes ask about photos.
 enum Photos {
-    /// Every image file under some paths, a page at a time.
+    /// Every image file under some paths, a page at a time. What cannot be named does not hold up
+    /// the others: a command of its own fails with it.
     static func gather(_ kernel: any Handle, _ paths: [String]) async throws -> [String] {
         guard !paths.isEmpty else { return [] }
         var found: [String] = []
+        var leftOut: LeftOut?
         var request = ScanPhotos(paths: paths)
         repeat {
             let page = try await kernel.call(InfrastructurePort.scanPhotos, request)
             found += page.photos
+            if let more = page.leftOut {
+                leftOut = LeftOut(
+                    count: (leftOut?.count ?? 0) + more.count, first: leftOut?.first ?? more.first)
+            }
             request.cursor = page.cursor
         } while request.cursor != nil
+        if let leftOut { try await kernel.dispatch(CircuitPort.tellLeftOut, leftOut) }
         return found
     }
 

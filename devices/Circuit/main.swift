@@ -12,6 +12,7 @@ Device.serve { device in
     device.bind(CircuitPort.openSlideshow, to: SlideshowPipes.open)
     device.bind(CircuitPort.closeSlideshow, to: SlideshowPipes.close)
     device.bind(CircuitPort.addPhotos, to: SlideshowPipes.addPhotos)
+    device.bind(CircuitPort.tellLeftOut) { _, leftOut in throw leftOut.error }
     device.onReady { start in
         // The library is read once in the life of a kernel, whichever process of this device is
         // there.

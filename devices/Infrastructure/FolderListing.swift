@@ -2,8 +2,8 @@ import Contract
 import Glibc
 
 /// The folders and image files of one folder, sorted by the bytes of their names. Hidden entries,
-/// links to folders, names that are not UTF-8 (no payload could carry them) and everything that is
-/// neither a folder nor an image file are left out.
+/// links to folders and everything that is neither a folder nor an image file are left out. A name
+/// that is not UTF-8 is listed as one that no payload could carry.
 ///
 /// Only the first names are kept: a page needs a few hundred, and sorting all of a folder of
 /// 100,000 entries for each of its pages would cost more than reading it. All names lie in one
@@ -13,6 +13,8 @@ struct FolderListing {
         fileprivate var start: Int
         fileprivate var count: Int
         fileprivate(set) var isFolder: Bool
+        /// Its name is text.
+        fileprivate(set) var isNamed: Bool
     }
 
     /// How many entries are kept; the reading holds up to twice as many.
@@ -32,7 +34,7 @@ struct FolderListing {
     ///   - name: only entries behind this name are listed.
     ///   - followsLink: whether the path itself may be a link; the user who names one means it.
     init?(
-        path: String, after name: String?, followsLink: Bool, keptAtMost: Int = keptAtMost
+        path: String, after name: [UInt8]?, followsLink: Bool, keptAtMost: Int = keptAtMost
     ) throws(ApplicationError) {
         self.keptAtMost = keptAtMost
         let flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | (followsLink ? 0 : O_NOFOLLOW)
@@ -46,7 +48,7 @@ struct FolderListing {
             close(descriptor)
             throw .unreadable(path, code)
         }
-        let failure = read(stream, descriptor, after: name.map { Array($0.utf8) } ?? [])
+        let failure = read(stream, descriptor, after: name ?? [])
         closedir(stream)
         if failure != 0 {
             if Self.meansVanished(failure) { return nil }
@@ -55,9 +57,12 @@ struct FolderListing {
         keepFirst()
     }
 
-    func name(of entry: Entry) -> String {
-        String(decoding: bytes[entry.start..<entry.start + entry.count], as: UTF8.self)
+    func bytes(of entry: Entry) -> ArraySlice<UInt8> {
+        bytes[entry.start..<entry.start + entry.count]
     }
+
+    /// Of one that is not text, for people.
+    func name(of entry: Entry) -> String { String(decoding: bytes(of: entry), as: UTF8.self) }
 
     /// Whether the code says that a path no longer leads to a folder.
     static func meansVanished(_ code: Int32) -> Bool {
@@ -100,11 +105,11 @@ struct FolderListing {
             // Most entries are told by their type alone, without a system call.
             guard isPhoto || Self.mayBeFolder(type) else { return }
             let kind = Self.kind(of: start, type, descriptor)
-            guard kind == .folder || kind == .file && isPhoto,
-                String(validating: name, as: UTF8.self) != nil
-            else { return }
+            guard kind == .folder || kind == .file && isPhoto else { return }
             entries.append(
-                Entry(start: bytes.count, count: count, isFolder: kind == .folder))
+                Entry(
+                    start: bytes.count, count: count, isFolder: kind == .folder,
+                    isNamed: String(validating: name, as: UTF8.self) != nil))
             bytes.append(contentsOf: name)
             if entries.count == 2 * keptAtMost { keepFirst() }
         }

@@ -28,6 +28,10 @@ struct PhotoScanner {
     private let others: Set<[UInt8]>
     private var levels: [Level] = []
     private var photos: [String] = []
+    /// What lies before the position and was left out.
+    private var leftOut: LeftOut?
+    /// What was left out behind it: it belongs to the page that goes on there.
+    private var passed: LeftOut?
     /// The last entry that was looked at.
     private var position: ScanCursor?
     private var listed = 0
@@ -39,7 +43,7 @@ struct PhotoScanner {
         let path: String
         /// The names below the path of the scan.
         let names: [String]
-        var after: String?
+        var after: [UInt8]?
         var listing: FolderListing?
         var next = 0
     }
@@ -94,7 +98,10 @@ struct PhotoScanner {
                     if photos.count == pageSize { return endedPage }
                 }
             }
-            if root == paths.count { return PhotoPage(photos: photos, cursor: nil) }
+            if root == paths.count {
+                countPassed()
+                return PhotoPage(photos: photos, cursor: nil, leftOut: leftOut)
+            }
             if isSpent { return endedPage }
             try enter(root)
             root += 1
@@ -102,16 +109,25 @@ struct PhotoScanner {
         }
     }
 
-    private var endedPage: PhotoPage { PhotoPage(photos: photos, cursor: position?.text) }
+    private var endedPage: PhotoPage {
+        PhotoPage(photos: photos, cursor: position?.text, leftOut: leftOut)
+    }
 
     /// Whether this page has listed enough. It must have come to a new entry first, or the next
     /// page would stand where this one does.
     private var isSpent: Bool { listed >= listedAtMost && hasAdvanced }
 
     private mutating func advance(to cursor: ScanCursor) {
+        countPassed()
         position = cursor
         hasAdvanced = true
         listed += 1
+    }
+
+    private mutating func countPassed() {
+        guard let passed else { return }
+        leftOut = leftOut.map { LeftOut(count: $0.count + passed.count, first: $0.first) } ?? passed
+        self.passed = nil
     }
 
     /// Begins one of the paths of the request.
@@ -159,6 +175,10 @@ struct PhotoScanner {
         levels[last].next += 1
         let name = listing.name(of: entry)
         let path = Self.path(levels[last].path, name)
+        guard entry.isNamed else {
+            passed = LeftOut(count: (passed?.count ?? 0) + 1, first: passed?.first ?? path)
+            return
+        }
         let names = levels[last].names + [name]
         advance(
             to: ScanCursor(root: root - 1, kind: entry.isFolder ? .folder : .file, names: names))
@@ -179,7 +199,7 @@ struct PhotoScanner {
             levels.removeLast()
             return
         }
-        levels[last].after = listing.name(of: entry)
+        levels[last].after = Array(listing.bytes(of: entry))
         levels[last].listing = nil
         levels[last].next = 0
     }
@@ -193,7 +213,7 @@ struct PhotoScanner {
             let names = Array(cursor.names.prefix(depth))
             // A folder that was replaced by a link is no way any more.
             if depth > 0, !Self.isFolder(path) { return cursor.root + 1 }
-            levels.append(Level(path: path, names: names, after: name))
+            levels.append(Level(path: path, names: names, after: Array(name.utf8)))
             path = Self.path(path, name)
         }
         let isWalked = cursor.names.isEmpty || !others.contains(Array(path.utf8))
@@ -225,7 +245,8 @@ struct PhotoScanner {
             guard FolderListing.meansVanished(code) else { throw .unreadable(path, code) }
             throw ApplicationError(
                 code: ApplicationError.Code.notFound,
-                message: "\(path) does not exist: \(String(cString: strerror(code))).")
+                message: "\(path) does not exist"
+                    + (code == ENOENT ? "." : ": \(String(cString: strerror(code)))."))
         }
         let isFolder = status.st_mode & S_IFMT == S_IFDIR
         if isFolder, access(path, R_OK | X_OK) != 0 { throw .unreadable(path, errno) }

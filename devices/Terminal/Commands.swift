@@ -83,7 +83,7 @@ enum Rows {
         (value?.array ?? []).map { row in
             ErrorNotice(
                 code: row["code"]?.text ?? "?", message: row["message"]?.text ?? "",
-                symbol: row["symbol"]?.text)
+                symbol: row["symbol"]?.text, flow: row["flow"]?.text)
         }
     }
 
