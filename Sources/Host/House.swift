@@ -93,7 +93,6 @@ final class House {
         loadRegion = LoadRegion(self)
         unread = Unread(self, most: options.unread)
         hub.observer = self
-        unread = Unread(self, most: options.unread)
     }
 
     private func endLeftovers() {
@@ -156,7 +155,6 @@ final class House {
             hub.tick()
             if hub.haveFlowsShrunk(from: HouseLimits.trimmedFlows) { giveMemoryBack() }
             arm()
-            if hub.haveFlowsShrunk(from: HouseLimits.trimmedFlows) { giveMemoryBack() }
         }
     }
 
@@ -225,8 +223,6 @@ final class House {
             trimmedAt = EventLoop.shared.now
             trims += 1
             FreeMemory.giveBack()
-            trimmedAt = EventLoop.shared.now
-            trims += 1
         }
     }
 
