@@ -101,8 +101,8 @@ public final class Kernel {
     }
 
     /// Waits for the greeting, and for all that is followed, in steps of milliseconds in which
-    /// nothing comes. A time in which this process was stopped, or the machine slept, is one of them
-    /// at most: what came meanwhile is still to be read.
+    /// nothing comes. A time in which this process was stopped, or the machine slept, is one of
+    /// them at most: what came meanwhile is still to be read.
     private func awaitWord(_ instance: String, steps: Int, of milliseconds: UInt64) {
         let next = EventLoop.shared.time(in: milliseconds)
         let before = heard

@@ -23,8 +23,8 @@ struct EpochFile {
         let epoch = max(UInt64(max(1, now)), last < Self.end ? last + 1 : 1)
         if let error = keep(epoch) {
             tell(
-                "the number of this start is not kept, so that one after the clock was set back may "
-                    + "have a smaller one: \(path): \(SocketError.text(of: error))")
+                "the number of this start is not kept, so that one after the clock was set back "
+                    + "may have a smaller one: \(path): \(SocketError.text(of: error))")
         }
         return epoch
     }
