@@ -40,6 +40,8 @@ public final class Kernel {
     let mirror: Mirror
     private var greeting: UnsafeContinuation<Void, any Error>?
     private var patience: Timer?
+    /// What the kernel has said so far.
+    private var heard = 0
     /// What the kernel grants.
     private var openCalls = 1_024
     private var openBytes = 64 << 20
@@ -58,7 +60,7 @@ public final class Kernel {
     ///   - client: what this client calls itself, for people.
     ///   - previous: an earlier connection, whose regions and observers this one takes over: the
     ///     kernel sends what has changed since.
-    ///   - patience: milliseconds for the kernel's answer, in which this process runs.
+    ///   - patience: milliseconds in which this process runs and the kernel says nothing.
     /// - Throws: `KernelError`: `unavailable` when no kernel runs, or why it refused.
     public static func connect(
         instance: String, client: String, resuming previous: Kernel? = nil,
@@ -83,7 +85,7 @@ public final class Kernel {
         let kernel = Kernel(mirror)
         kernel.origin = (instance, client)
         kernel.link = Link(socket, delegate: kernel)
-        kernel.awaitGreeting(instance, steps: 5, of: milliseconds / 5)
+        kernel.awaitWord(instance, steps: 5, of: milliseconds / 5)
         defer { kernel.patience?.cancel() }
         do {
             try await withUnsafeThrowingContinuation { continuation in
@@ -98,17 +100,17 @@ public final class Kernel {
         return kernel
     }
 
-    /// Waits for the greeting in steps of milliseconds. A time in which this process was stopped,
-    /// or the machine slept, is one of them at most: what came meanwhile is still to be read.
-    private func awaitGreeting(_ instance: String, steps: Int, of milliseconds: UInt64) {
+    /// Waits for the greeting, and for all that is followed, in steps of milliseconds in which
+    /// nothing comes. A time in which this process was stopped, or the machine slept, is one of
+    /// them at most: what came meanwhile is still to be read.
+    private func awaitWord(_ instance: String, steps: Int, of milliseconds: UInt64) {
         let next = EventLoop.shared.time(in: milliseconds)
+        let before = heard
         // Who connects holds it until the timer is cancelled. A weak reference, once made, would
         // slow every later use of the connection down.
         patience = EventLoop.shared.schedule(at: next) { [unowned self] in
-            guard greeting != nil else { return }
-            guard steps == 1 else {
-                return awaitGreeting(instance, steps: steps - 1, of: milliseconds)
-            }
+            let left = heard == before ? steps - 1 : 5
+            guard left == 0 else { return awaitWord(instance, steps: left, of: milliseconds) }
             refuse(
                 KernelError(
                     .unavailable, "the kernel \(instance) does not answer: is it stopped?",
@@ -293,6 +295,7 @@ extension Kernel: LinkDelegate {
     }
 
     func link(_ link: Link, said message: KernelMessage) {
+        heard &+= 1
         switch message {
         case .reply(let id, let reply): finish(id, reply)
         case .accepted(let id): settle(id, .success([]))

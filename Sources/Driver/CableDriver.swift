@@ -246,7 +246,9 @@ package final class CableDriver {
     @inline(__always)
     private func asksWithoutReading(_ message: PeerMessage) -> Bool {
         switch message {
-        case .ping, .call, .dispatch, .follow, .resume, .check, .mismatch, .publish, .read: break
+        case .ping, .call, .dispatch, .follow, .resume, .check, .mismatch, .publish, .read,
+            .askCall, .askCommit, .askRun, .askDispatch, .askPublish:
+            break
         default: return false
         }
         let waiting = backlog + output.count

@@ -54,10 +54,13 @@ extension CableDriver {
     }
 
     package func patch(_ update: Update) {
+        let isOfBatch = batch > 0
         guard isSent(update.changes.lazy.map(\.region)) else { return }
         let bytes = encoded(update)
         guard bytes.count <= WireLimits.frame + 4 else {
-            // Nobody could read the frame.
+            // Nobody could read the frame. Of what belongs together, the whole value takes its
+            // place.
+            if isOfBatch { batch += 1 }
             if let peer { hub.resync(peer, Set(update.changes.map(\.region))) }
             return
         }

@@ -54,7 +54,7 @@ final class House {
         manifests = found.map(\.manifest).filter { $0.role == .device }
         seats = manifests.flatMap(\.seats)
         door = try Door(devices: manifests.count, seats: seats.count)
-        hub = Hub(epoch: UInt64(max(1, Clock.realtime))) { CBORCoding().join($0) }
+        hub = Hub(epoch: 1) { CBORCoding().join($0) }
         stopping = try Stopping { [unowned self] in asked($0) }
         for manifest in manifests {
             try hub.declare(manifest.declaration)
@@ -78,6 +78,7 @@ final class House {
             throw error
         }
         KernelLog.open(in: options.logDirectory, name: Manifest.kernelName)
+        hub.epoch = EpochFile(options.folders).next(now: Clock.realtime) { complain($0) }
         endLeftovers()
         let specs = found.filter { $0.manifest.role == .device }.flatMap {
             options.specs(of: $0.manifest, executable: $0.executable)
@@ -90,8 +91,8 @@ final class House {
             manifests: found.filter { $0.manifest.role == .device })
         declareOperators()
         loadRegion = LoadRegion(self)
-        hub.observer = self
         unread = Unread(self, most: options.unread)
+        hub.observer = self
     }
 
     private func endLeftovers() {
@@ -152,8 +153,8 @@ final class House {
             armedFor = .max
             turn(tick: true)
             hub.tick()
-            arm()
             if hub.haveFlowsShrunk(from: HouseLimits.trimmedFlows) { giveMemoryBack() }
+            arm()
         }
     }
 
@@ -219,9 +220,9 @@ final class House {
         let next = max(soon, trims > 0 ? trimmedAt + HouseLimits.trimInterval : 0)
         trim = EventLoop.shared.schedule(at: next) { [unowned self] in
             trim = nil
-            FreeMemory.giveBack()
             trimmedAt = EventLoop.shared.now
             trims += 1
+            FreeMemory.giveBack()
         }
     }
 

@@ -76,7 +76,8 @@ extension House {
                 }
                 guard epoch == hub.epoch, hub.cancel(flow: number) else {
                     throw KernelError(
-                        .unavailable, "no flow \(text) runs: see `concentric trace`",
+                        .unavailable,
+                        "no flow \(text) runs, or it is at its end: see `concentric trace`",
                         outcome: .none)
                 }
                 return CBORCoding().void

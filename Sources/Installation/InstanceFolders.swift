@@ -8,6 +8,8 @@ package struct InstanceFolders: Equatable, Sendable {
     package var logs: String { "\(data)/log" }
     /// Locked by the kernel that uses the data.
     package var lock: String { "\(data)/kernel.lock" }
+    /// Holds the number of the last start.
+    package var epoch: String { "\(data)/kernel.epoch" }
 
     /// - Parameter given: the folder that the command line names, relative to the working directory
     ///   or not; nil: `$XDG_DATA_HOME/concentric/NAME`.

@@ -176,6 +176,9 @@ final class Visit {
     var replay: Bool
     /// The flow no longer wants its answer; seen time of the cancel.
     var cancelled: UInt64?
+    /// Why the visit of a `finally` is no longer answered: its flow ends so when it has come to
+    /// rest.
+    var abandoned: String?
     /// New operations that wait until the record is used up.
     var held: [(Entry, Operation)] = []
     /// Recorded operations that were asked again and whose answers wait for `parked`.

@@ -17,8 +17,8 @@ import Values
 /// 6. Only deaths of a device's own doing are charged to a visit.
 package final class Hub {
     package let limits: HubLimits
-    /// This start of the kernel; larger than those before.
-    package let epoch: UInt64
+    /// This start of the kernel; larger than those before. It is set before anything happens.
+    package var epoch: UInt64
     package weak var observer: (any HubObserver)?
     let join: ([[UInt8]]) -> [UInt8]
 
@@ -33,7 +33,7 @@ package final class Hub {
 
     var symbols: [String: SymbolSlot] = [:]
     /// The closures of announced pipes, by their names and the shapes of their pipes.
-    private var closures: [String: SymbolSlot] = [:]
+    private(set) var closures: [String: SymbolSlot] = [:]
     private var symbolCount = 0
     package private(set) var devices: [String: DeviceSlot] = [:]
     package private(set) var bindings: [Binding] = []
@@ -167,13 +167,13 @@ package final class Hub {
     @discardableResult
     func add(_ name: String, _ device: DeviceSlot?) -> SymbolSlot {
         let slot = make(name, device)
+        slot.route = Route([.pipe(slot)], last: nil)
         symbols[name] = slot
         return slot
     }
 
     private func make(_ name: String, _ device: DeviceSlot?) -> SymbolSlot {
         let slot = SymbolSlot(name: name, id: symbolCount, device: device)
-        slot.route = Route([.pipe(slot)], last: nil)
         symbolCount += 1
         return slot
     }
@@ -250,7 +250,9 @@ package final class Hub {
     }
 
     /// Flows that begin from now on run as was announced.
-    func adopt(_ all: [Peer.Announced]) {
+    /// - Returns: whether something was not known.
+    @discardableResult
+    func adopt(_ all: [Peer.Announced]) -> Bool {
         for announced in all {
             announced.symbol.traits = announced.binding.traits
             announced.symbol.takes = announced.binding.takes
@@ -261,12 +263,24 @@ package final class Hub {
         let announced = all.map(\.binding)
         // A restart announces what is known already, and is not held up by it.
         let known = Dictionary(bindings.map { ($0.name, $0) }) { $1 }
-        guard announced.contains(where: { known[$0.name] != $0 }) else { return }
+        guard announced.contains(where: { known[$0.name] != $0 }) else { return false }
         let names = Set(announced.map(\.name))
         bindings.removeAll { names.contains($0.name) }
         bindings += announced
         showSymbols()
         showPipes()
+        return true
+    }
+
+    /// Forgets the closures that no process, route or flow knows any more, and the lanes in which
+    /// nothing waits and of which no symbol is: a device may announce others at each start.
+    private func forgetUnused() {
+        for key in Array(closures.keys) {
+            guard var slot = closures.removeValue(forKey: key) else { continue }
+            if !isKnownUniquelyReferenced(&slot) { closures[key] = slot }
+        }
+        let named = Set(bindings.compactMap(\.traits.lane))
+        lanes = lanes.filter { !$1.queue.isEmpty || named.contains($0) }
     }
 
     /// The anonymous symbol of a closure; closures are replayable unless the pipe says otherwise.
@@ -305,9 +319,10 @@ package final class Hub {
         guard !peer.away else { return }
         let announced = peer.announced
         peer.announced = []
-        adopt(announced)
+        let isNew = adopt(announced)
         adopt(events: peer.publishes, of: peer)
         enter(peer, device, announced)
+        if isNew { forgetUnused() }
         expect(device, seat: peer.seat)
         deliver(device)
     }

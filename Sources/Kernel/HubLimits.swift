@@ -47,6 +47,8 @@ package struct HubLimits: Sendable {
     package var regionBytes = 64 << 20
     /// Places that one connection may follow.
     package var subscriptions = 1_024
+    /// Parts of one region, each within the one before, that one client may follow.
+    package var nestedPlaces = 8
     /// Revisions of one region that are kept, for replayed reads and for who looks at the past.
     package var pastRevisions = 1_024
     /// Those that are kept for replayed reads of a region whose manifest wants a shorter history.

@@ -21,7 +21,7 @@ package final class SymbolSlot {
     var known = false
     /// The question that runs the pipe of which this is a closure; nil for every announced symbol.
     let home: Home?
-    /// What a flow of this symbol runs along.
+    /// What a flow of this symbol runs along; nil for a closure, which none begins with.
     var route: Route!
 
     /// Where the code of a closure is that a handler made at run time.

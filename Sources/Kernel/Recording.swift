@@ -14,7 +14,7 @@ extension Hub {
             staleReplies += 1
             return
         }
-        if flow.ending != nil && !flow.last { return }
+        if flow.ending != nil && !flow.last || visit.abandoned != nil { return }
         defer { if peer.isCell, let device = peer.device { wantCells(device) } }
         let record = flow.record ?? Record()
         flow.record = record
@@ -171,7 +171,7 @@ extension Hub {
     /// All tasks of a repeat wait.
     package func parked(_ peer: Peer, visit number: UInt64) {
         guard let flow = peer.visits[number], let visit = flow.visit, visit.replay,
-            flow.ending == nil || flow.last
+            flow.ending == nil || flow.last, visit.abandoned == nil
         else { return }
         let given = visit.due.filter { $0.order != nil }
         if let earliest = given.min(by: { ($0.order ?? 0) < ($1.order ?? 0) }) {
@@ -219,13 +219,23 @@ extension Hub {
         return false
     }
 
-    /// The visit of a `finally` is no longer waited for.
+    /// The visit of a `finally` is no longer answered. It may still change something, so the end of
+    /// its flow is told when it has come to rest.
     func abandon(_ visit: Visit, ofFinally flow: Flow, _ why: String) {
-        remove(visit.number, from: visit.peer)
-        if tracing { keep(forgotten: visit, of: flow) }
-        leaveVisit(flow)
-        visit.peer.cable.cancel(visit: visit.number)
-        lose(finallyOf: flow, why)
+        guard visit.abandoned == nil else { return }
+        visit.abandoned = why
+        visit.held = []
+        visit.due = []
+        if let record = flow.record {
+            hold(flow, record, -record.pending)
+            record.pending = 0
+        }
+        if visit.cancelled == nil {
+            visit.cancelled = seen
+            visit.peer.cable.cancel(visit: visit.number)
+        }
+        due = min(due, settleTime(visit) ?? .max)
+        cancelChildren(flow, why)
     }
 
     // MARK: - Doing what was asked
@@ -325,7 +335,9 @@ extension Hub {
     }
 
     private func tell(_ flow: Flow, _ entry: Entry, recorded: Bool) {
-        guard let visit = flow.visit, let tag = entry.tag, let answer = entry.answer else { return }
+        guard let visit = flow.visit, let tag = entry.tag, let answer = entry.answer,
+            visit.abandoned == nil
+        else { return }
         if entry.order == nil {
             flow.record?.told += 1
             entry.order = flow.record?.told

@@ -129,9 +129,14 @@ extension Hub {
     }
 
     /// An operator no longer wants a flow, whoever waits for it.
-    /// - Returns: false if no such flow runs.
+    /// - Returns: false if no such flow runs, or it is at its end already: then its `finally` goes
+    ///   on.
     package func cancel(flow number: UInt64) -> Bool {
         guard let flow = flow(where: { $0.number == number }) else { return false }
+        switch flow.ending {
+        case .success, .failure: return false
+        case .divert, nil: break
+        }
         cancel(flow, "an operator cancelled it")
         return true
     }

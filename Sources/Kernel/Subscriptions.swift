@@ -99,6 +99,7 @@ extension Hub {
                 "\(peer.name) follows \(peer.follows.count) places already; the limit of a "
                     + "connection is \(limits.subscriptions)", outcome: .none)
         }
+        try check(nesting: places, of: peer)
         var continuations: [Continuation] = []
         var count = 0
         var writes: [() -> Void] = []
@@ -156,6 +157,32 @@ extension Hub {
             throw KernelError(
                 .malformed, "\(name): \(error); behind # stands a pointer such as /slides/0",
                 outcome: .none)
+        }
+    }
+
+    /// A client may be sent all that it follows at once. Parts beside each other are together no
+    /// more than their region; of those within each other each is sent all that is in it.
+    private func check(
+        nesting places: [(slot: RegionSlot, pointer: Pointer?)], of peer: Peer
+    ) throws(KernelError) {
+        guard peer.device == nil else { return }
+        var followed: [Int: Set<[String]>] = [:]
+        for feed in peer.follows.values {
+            followed[feed.slot.id, default: []].insert(feed.pointer?.tokens ?? [])
+        }
+        for place in places {
+            followed[place.slot.id, default: []].insert(place.pointer?.tokens ?? [])
+        }
+        for place in places {
+            let own = place.pointer?.tokens ?? []
+            var depths: Set<Int> = []
+            for other in followed[place.slot.id] ?? []
+            where other.starts(with: own) || own.starts(with: other) { depths.insert(other.count) }
+            guard depths.count > limits.nestedPlaces else { continue }
+            throw KernelError(
+                .overloaded,
+                "\(peer.name) follows \(depths.count) parts of \(place.slot.name) within each "
+                    + "other; the limit is \(limits.nestedPlaces)", outcome: .none)
         }
     }
 

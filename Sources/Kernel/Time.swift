@@ -48,7 +48,8 @@ extension Hub {
         touch(flow, visit)
         if tracing { keep(forgotten: visit, of: flow) }
         leaveVisit(flow)
-        if flow.last { lose(finallyOf: flow, "it took all of its time") } else { close(flow) }
+        guard flow.last else { return close(flow) }
+        lose(finallyOf: flow, visit.abandoned ?? "it took all of its time")
     }
 
     private func deadlineError(_ flow: Flow) -> KernelError {

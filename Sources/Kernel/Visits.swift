@@ -145,6 +145,7 @@ extension Hub {
         if tracing { keep(flow, visit, verb) }
         leaveVisit(flow)
         if flow.last {
+            if let why = visit.abandoned { return lose(finallyOf: flow, why) }
             if case .fail(let error) = verb {
                 if visit.cancelled != nil {
                     return lose(finallyOf: flow, "it took all of its time")
@@ -255,6 +256,10 @@ extension Hub {
             leaveVisit(flow)
             let started = visit.number <= begun
             if started { touch(flow, visit) }
+            if let why = visit.abandoned {
+                lose(finallyOf: flow, why)
+                continue
+            }
             if flow.ending != nil && (!flow.last || seen >= flow.deadline) {
                 if flow.last {
                     lose(finallyOf: flow, "\(peer.name) ended (\(reason)) at the end of its time")

@@ -50,6 +50,23 @@ import Wire
         }
     }
 
+    /// A kernel that is stopped behind its greeting is not waited for without an end, and one that
+    /// goes on is.
+    @LoopActor @Test func `who connects again waits for a word as long as for the first`()
+        async throws
+    {
+        var pair = try socketPair()
+        let fake = FakeKernel(pair.takeSecond())
+        let mirror = Mirror()
+        let observer = mirror.observe("r") { _ in }
+        let error = await #expect(throws: KernelError.self) {
+            _ = try await Kernel.greet(pair.takeFirst(), "fake", "test", mirror, 50)
+        }
+        #expect(error?.code == .unavailable)
+        #expect(fake.words.contains { $0.hasPrefix("resume") }, "\(fake.words)")
+        _ = mirror.forget(observer)
+    }
+
     /// The kernel refuses what is over the bytes that it grants.
     @LoopActor @Test func `calls keep within the bytes that the kernel grants`() async throws {
         let (kernel, fake) = try await FakeKernel.client(openBytes: 100)

@@ -170,6 +170,11 @@ import Wire
             { $0.ping(1) }, { $0.follow(id: 1, region: "none") },
             { $0.call(id: 1, symbol: 9, deadline: 0, key: nil, []) },
             { $0.dispatch(id: 1, symbol: 9, key: nil, []) },
+            { $0.askCall(visit: 9, tag: 1, symbol: 9, deadline: 0, []) },
+            { $0.askCommit(visit: 9, tag: 1, [.init(region: "r", base: 0, patch: nil)]) },
+            { $0.askRun(visit: 9, tag: 1, RouteDescriptor(stages: [], last: false), []) },
+            { $0.askDispatch(visit: 9, tag: 1, symbol: 9, []) },
+            { $0.askPublish(visit: 9, tag: 1, channel: "none", []) },
         ]
         for number in 0..<DriverLimits.impatience {
             // Whatever it asks counts, and only while it does not read.

@@ -1,9 +1,10 @@
 import Control
 import Driver
-import Kernel
 import Testing
 import Values
 import Wire
+
+@testable import Kernel
 
 /// A peer that does not read: what it must see before what.
 @Suite struct LaggingTests {
@@ -102,6 +103,45 @@ import Wire
                 "snapshot r 1", "digest r 1", "answer 1 1 committed 1 -1", "answer 1 2 conflict",
                 "visit 2 symbol 0 []",
             ])
+    }
+
+    /// wire 9.10
+    @Test func `what belongs together stays so when a patch is no frame and comes whole`() throws {
+        let house = try TestHub()
+        let (device, client) = (house.device(), house.client())
+        client.send { $0.call(id: 3, symbol: 0, deadline: 0, key: nil, []) }
+        let large = Value.text(String(repeating: "x", count: 9 << 20))
+        device.send {
+            $0.askCommit(visit: 1, tag: 1, [replace("r", base: 0, ["a": []])])
+            $0.askCommit(visit: 1, tag: 2, [replace("s", base: 0, .int(1))])
+        }
+        // Two of them fit into the frames of commits, and not into one patch.
+        func change(_ operations: [Patch.Operation]) -> PeerMessage.Offer {
+            PeerMessage.Offer(
+                region: "r", base: house.hub.regions["r"]?.counter ?? 0, patch: Patch(operations))
+        }
+        device.send {
+            $0.askCommit(visit: 1, tag: 3, [change([.add(Pointer(["a", "0"]), large)])])
+        }
+        device.send {
+            $0.askCommit(
+                visit: 1, tag: 4,
+                [change([.copy(from: Pointer(["a", "0"]), to: Pointer(["a", "1"]))])])
+            $0.askCommit(visit: 1, tag: 5, [replace("s", base: 2, .int(2))])
+        }
+        let words = client.send {
+            $0.resume(
+                id: 4,
+                [
+                    .init(region: "r#/a", epoch: 7, counter: 1),
+                    .init(region: "s", epoch: 7, counter: 2),
+                ])
+        }
+        var seen: [String] = []
+        for word in words where seen.last != word { seen.append(word) }
+        #expect(seen.first == "together 2")
+        #expect(seen.contains { $0.hasPrefix("snapshot r#/a ") })
+        #expect(seen.contains { $0.hasPrefix(#"patch ["s"]"#) }, "\(seen)")
     }
 
     /// wire 9.10

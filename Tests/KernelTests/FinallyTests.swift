@@ -152,7 +152,8 @@ import Testing
         #expect(house.errors == ["\(Self.last) finallyLost"])
     }
 
-    @Test func `one whose repeat differs is given up, and its process serves on`() throws {
+    @Test(arguments: ["answer", "death", "time"])
+    func `one whose repeat differs is given up, and its process serves on`(_ rest: String) throws {
         let house = try TestHouse()
         let old = try house.circuit(stages: [], finally: true)
         let call = house.client.call("Circuit.pipe", "1")
@@ -163,8 +164,22 @@ import Testing
         let again = try new.take(Self.last)
         // It asks nothing that it asked before, and says that it waits.
         new.parked(again)
-        #expect(call.end != nil)
-        #expect(house.errors.contains { $0.contains("finallyLost") })
+        #expect(new.cable.cancelled == [again.number])
+        // It may still change something, so the end is not told before it has come to rest.
+        #expect(call.end == nil)
+        new.commit(again, 7, base: 1, to: 2)
+        new.parked(again)
+        #expect(new.heard() == [], "it is not answered any more")
+        #expect(!house.hub.cancel(flow: again.flow), "a flow at its end is not cancelled")
+        switch rest {
+        case "answer": new.answer(again, "")
+        case "death": new.die()
+        default: house.pass(13)
+        }
+        #expect(call.end == "1")
+        #expect(house.errors == ["\(Self.last) finallyLost"])
+        #expect(house.hub.liveFlows == 0)
+        guard rest == "answer" else { return }
         // The table of visits holds nothing of it: many more find their places in it.
         for number in 0..<500 {
             let next = house.client.call("Circuit.work", "\(number)")

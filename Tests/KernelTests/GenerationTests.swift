@@ -1,6 +1,7 @@
 import Control
-import Kernel
 import Testing
+
+@testable import Kernel
 
 /// Builds do not mix inside a flow, while the processes of a device change one after the other.
 @Suite struct GenerationTests {
@@ -48,6 +49,34 @@ import Testing
         #expect(supervisor.outdated.count == 1)
         for _ in 0..<3 { house.client.call(TestHouse.pipe, "9") }
         #expect(total(next, last) == 6 && last.cable.visits.count == 3)
+    }
+
+    @Test func `what older builds announced is forgotten with their last flow`() throws {
+        let house = try TestHouse()
+        let compute = try house.compute()
+        var process = try house.circuit(stages: Self.old)
+        let call = house.client.call(TestHouse.pipe, "1")
+        process.answer(try process.take("Circuit.pipe#0"), "2")
+        for number in 1...50 {
+            // Each announces another pipe and another lane.
+            let stages = Array(repeating: StageDescriptor.stage(.withRequest), count: number)
+            var traits = Traits.replayable
+            traits.lane = "lane \(number)"
+            process.die()
+            process = try house.circuit(stages: stages + [.stage(.closure)], traits)
+            house.client.dispatch(TestHouse.pipe, "")
+            process.answer(try process.take("Circuit.pipe#\(number)"), "")
+        }
+        func count() -> Int {
+            house.hub.closures.keys.count { $0.hasPrefix("Circuit.pipe#") }
+        }
+        #expect(count() == 3, "two of the flow that still waits, and the one that is announced")
+        #expect(Set(house.hub.lanes.keys) == ["lane 50"])
+        compute.answer(try compute.take("Compute.double"), "3")
+        #expect(call.end == "! unbound unknown")
+        process.die()
+        process = try house.circuit(stages: [])
+        #expect(count() == 0 && house.hub.lanes.isEmpty)
     }
 
     @Test func `another program is another build though it announces the same`() throws {

@@ -277,6 +277,38 @@ import Values
         }
     }
 
+    @Test func `parts within each other are followed to a depth, beside each other all`() throws {
+        let house = try TestHouse()
+        let most = house.hub.limits.nestedPlaces
+        func name(_ depth: Int, _ last: String = "") -> String {
+            depth == 0 ? "log" : "log#" + String(repeating: "/a", count: depth - 1) + "/b\(last)"
+        }
+        // Beside each other, and in other regions.
+        let beside = (0..<100).map { Hub.Subscription(name: "log#/x/\($0)") }
+        _ = try house.hub.follow(house.client.peer, beside)
+        _ = try house.hub.follow(house.client.peer, [Hub.Subscription(name: "letter")])
+        let chain = (0...most).map {
+            Hub.Subscription(name: $0 == 0 ? "log" : "log#" + String(repeating: "/a", count: $0))
+        }
+        let error = #expect(throws: KernelError.self) {
+            try house.hub.follow(house.client.peer, chain)
+        }
+        #expect(error?.code == .overloaded)
+        #expect(house.client.peer.follows.count == 101, "none is followed then")
+        for place in chain.dropLast().shuffled() {
+            try house.hub.follow(house.client.peer, region: place.name)
+        }
+        // Wherever in the row the one stands that is too much.
+        for name in ["log#" + String(repeating: "/a", count: most), chain[3].name + "/a/a/a/a/a/b"]
+        {
+            #expect(throws: KernelError.self, "\(name)") {
+                try house.hub.follow(house.client.peer, region: name)
+            }
+        }
+        try house.hub.follow(house.client.peer, region: "log#/a/b")
+        try house.hub.follow(house.client.peer, region: chain[1].name)
+    }
+
     @Test func `a part changed by its own patch is the part of the changed whole`() throws {
         var source = Source(state: 5)
         var (rebased, compared, changed) = (0, 0, 0)
