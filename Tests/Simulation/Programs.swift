@@ -14,6 +14,8 @@ struct Program: Sendable {
     var hasOwnKey = false
     /// The effect that its `finally` makes.
     var ends: String?
+    /// That `finally` is one of a branch, and owed only when the branches have begun.
+    var endsBranch = false
     /// The effects of the commands that it sends: they may come after its end.
     var later: Set<String> = []
     /// How often its own code ends its process.
@@ -55,7 +57,7 @@ struct Program: Sendable {
             symbol: "Circuit.deep",
             effects: { x, _ in
                 ["saved": .int(2 * x + 2), "audited": .int(2 * x), "done": .null]
-            }, ends: "done"),
+            }, ends: "done", endsBranch: true),
         "loop": Program(
             symbol: "Circuit.loop",
             effects: { _, _ in

@@ -97,6 +97,8 @@ final class World {
     var fullest = 0
     var laneOrder: [String: UInt64] = [:]
     var remembered: [WeakFlow] = []
+    /// Flows whose branches have begun.
+    var forked: Set<UInt64> = []
     var committed: UInt64 = 0
     /// What was published, and the places of what each follower has handled; see SimChannels.
     var events: [Value] = []

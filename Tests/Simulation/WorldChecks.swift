@@ -151,10 +151,11 @@ extension World {
             }
             if code == "deviceLost" { breach("lost, but never begun: \(command.who)") }
         }
-        // Before its device has said what its route is, nothing of it has run.
-        if let last = program.ends, command.flow?.route != nil, !names.contains(last),
-            !complaints.contains(command.who)
-        {
+        // Before its device has said what its route is, nothing of it has run; and no branch has
+        // begun for which there was no room.
+        guard let last = program.ends, let flow = command.flow, flow.route != nil else { return }
+        let isOwed = !program.endsBranch || code != "overloaded" || forked.contains(flow.number)
+        if isOwed, !names.contains(last), !complaints.contains(command.who) {
             breach("finally lost: \(command.who)")
         }
     }
@@ -168,6 +169,7 @@ extension World {
         guard hub.numbers > known else { return }
         for flow in hub.flows where flow.number > known {
             remembered.append(WeakFlow(number: flow.number, flow: flow))
+            if case .branch(let parent, _) = flow.origin { forked.insert(parent.number) }
         }
     }
 
