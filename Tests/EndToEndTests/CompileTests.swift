@@ -158,10 +158,8 @@ extension EndToEnd {
         private static func files(_ rows: [String]) -> [(name: String, text: String)] {
             [("words.swift", words)]
                 + rows.enumerated().map { index, row in
-                    (
-                        "row\(index).swift",
-                        "import DeviceKit\n@LoopActor func row\(index)(device: Bindings) {\n\(row)}\n"
-                    )
+                    let head = "import DeviceKit\n@LoopActor func row\(index)(device: Bindings) {"
+                    return ("row\(index).swift", "\(head)\n\(row)}\n")
                 }
         }
 
