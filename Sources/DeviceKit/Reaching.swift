@@ -8,7 +8,9 @@ extension KernelError {
         if error.code == .notServed {
             var reason = error
             reason.advice = nil
-            let name = instance == Program.instance ? "" : " --name \(instance)"
+            // The variable that names the instance here may be unset where the advice is taken.
+            let isMain = instance == "main" && Program.instance == "main"
+            let name = isMain ? "" : " --name \(instance)"
             message =
                 "no kernel named \(instance) runs: start it with `concentric up\(name)` "
                 + "(\(reason))"

@@ -49,7 +49,8 @@ enum EnvironmentFindings {
     private static var own: [Finding] {
         let known: Set<String> = [
             "CONCENTRIC_NAME", "CONCENTRIC_DEVICES", "CONCENTRIC_DETACHED", "CONCENTRIC_DEVICE",
-            "CONCENTRIC_DATA", "CONCENTRIC_BIN", ProcessTable.incarnation,
+            "CONCENTRIC_DATA", "CONCENTRIC_BIN", "CONCENTRIC_PATIENCE", "CONCENTRIC_UNREAD",
+            ProcessTable.incarnation,
         ]
         return Environment.all.filter { $0.hasPrefix("CONCENTRIC_") }.sorted().map { entry in
             let name = String(entry.prefix { $0 != "=" })

@@ -42,6 +42,20 @@ extension EndToEnd {
             rows.filter { $0.level == "fail" }.map { "\($0.section): \($0.what)" }
         }
 
+        @Test func `a variable that the kernel reads is known, and another one is not`() throws {
+            let instance = try Instance(reference: false)
+            defer { instance.end() }
+            let rows = try look(
+                instance,
+                variables: [
+                    "CONCENTRIC_PATIENCE": "50", "CONCENTRIC_UNREAD": "64",
+                    "CONCENTRIC_UNRAED": "1",
+                ])
+            #expect(
+                rows.filter { $0.what.contains("means nothing") }.map(\.what)
+                    == ["CONCENTRIC_UNRAED means nothing to this build"])
+        }
+
         @Test func `with a kernel that is well nothing fails`() throws {
             try Instance.with { instance in
                 let rows = try look(instance)
