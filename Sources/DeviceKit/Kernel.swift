@@ -364,6 +364,9 @@ extension Kernel: LinkDelegate {
         greeting?.resume(throwing: error)
         greeting = nil
         failAll(error)
+        // Who has been greeted, and has not come to its next question yet, is told there.
+        link?.close()
+        link = nil
     }
 
     private func keep(_ message: KernelMessage, _ link: Link) {

@@ -122,7 +122,7 @@ import Testing
         ("while :; do echo; sleep 0.2; done", nil),
     ]
 
-    @Test(.timeLimit(.minutes(1)), arguments: 0..<loaders.count)
+    @Test(.timeLimit(.minutes(10)), arguments: 0..<loaders.count)
     func `a loader is asked for a time and starts nothing`(_ index: Int) throws {
         let item = Self.loaders[index]
         let folder = try folder()

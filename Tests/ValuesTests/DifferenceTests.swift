@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 import Values
 
@@ -142,18 +143,38 @@ struct DifferenceTests {
         }
     }
 
-    // Quadratic work takes far longer than the limit.
-    @Test(.timeLimit(.minutes(1)))
-    func `long lists with every row moved stay near linear`() throws {
-        let old = (0..<10_000).map { Self.row($0) }
-        var random = RandomValues(seed: 7)
-        var rotated = old
-        rotated.append(rotated.removeFirst())
-        rotated[5000] = Self.row(5001, "b")
-        let patch = Patch.difference(from: .array(old), to: .array(rotated))
-        #expect(patch.operations.count == 2)
-        let shuffled = old.shuffled(using: &random)
-        let all = Patch.difference(from: .array(old), to: .array(shuffled))
-        #expect(try all.apply(to: .array(old)) == .array(shuffled))
+    /// The processor's seconds of this thread, which others that run beside do not lengthen.
+    private static func seconds(of work: () throws -> Void) rethrows -> Double {
+        func spent() -> Double {
+            var time = timespec()
+            clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+            return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+        }
+        let before = spent()
+        try work()
+        return spent() - before
+    }
+
+    @Test func `long lists with every row moved stay near linear`() throws {
+        func spent(_ count: Int) throws -> Double {
+            let old = (0..<count).map { Self.row($0) }
+            var random = RandomValues(seed: 7)
+            var rotated = old
+            rotated.append(rotated.removeFirst())
+            rotated[count / 2] = Self.row(count / 2 + 1, "b")
+            let shuffled = old.shuffled(using: &random)
+            var patches: [Patch] = []
+            let time = Self.seconds {
+                for new in [rotated, shuffled] {
+                    patches.append(.difference(from: .array(old), to: .array(new)))
+                }
+            }
+            #expect(patches[0].operations.count == 2)
+            #expect(try patches[1].apply(to: .array(old)) == .array(shuffled))
+            return time
+        }
+        let (few, many) = (try spent(1_250), try spent(10_000))
+        // Eight times the rows: work in proportion is a ratio of 8, quadratic work one of 64.
+        #expect(many <= 24 * few, "\(many) s to \(few) s")
     }
 }
