@@ -109,7 +109,9 @@ public final class Kernel {
         // Who connects holds it until the timer is cancelled. A weak reference, once made, would
         // slow every later use of the connection down.
         patience = EventLoop.shared.schedule(at: next) { [unowned self] in
-            let left = heard == before ? steps - 1 : 5
+            // Who was greeted, and has not come to its next question yet, waits for nothing.
+            let waits = greeting != nil || calls.count > 0
+            let left = waits && heard == before ? steps - 1 : 5
             guard left == 0 else { return awaitWord(instance, steps: left, of: milliseconds) }
             refuse(
                 KernelError(
@@ -364,9 +366,6 @@ extension Kernel: LinkDelegate {
         greeting?.resume(throwing: error)
         greeting = nil
         failAll(error)
-        // Who has been greeted, and has not come to its next question yet, is told there.
-        link?.close()
-        link = nil
     }
 
     private func keep(_ message: KernelMessage, _ link: Link) {
