@@ -21,7 +21,7 @@ struct Arguments {
         "call": ["--deadline", "--key"], "dispatch": ["--key"], "attach": [],
         "log": ["--lines", "--data"], "trace": ["--chrome"], "graph": ["--format"],
         "doctor": ["--devices", "--data"], "history": ["--limit"],
-        "follow": ["--after"], "publish": ["--key"],
+        "follow": ["--after"], "publish": ["--key"], "new": ["--package"],
     ]
     /// Options without a value, by verb.
     static let plain: [String: Set<String>] = [

@@ -64,11 +64,9 @@ enum Help {
             verb: "cancel", usage: "FLOW",
             text: "ends a flow, by the number that errors and traces give it"),
         Entry(verb: "errors", usage: "[--json]", text: "lists what went wrong with nobody waiting"),
-    ]
-
-    /// Verbs of the design that this build answers with `unsupported`.
-    static let unsupported = [
-        "new"
+        Entry(
+            verb: "new", usage: "device NAME [--package DIR] [--json]",
+            text: "makes the package of a device that works, to go on from"),
     ]
 
     static var all: String {

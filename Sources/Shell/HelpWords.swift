@@ -88,6 +88,13 @@ extension Help {
             Word(form: "FLOW", text: "#NUMBER, NUMBER or EPOCH-NUMBER, as `trace` shows it")
         ],
         "errors": [json],
+        "new": [
+            Word(form: "NAME", text: "of the device, and of the folder that is made for it here"),
+            Word(
+                form: "--package DIR",
+                text: "the folder of Concentric's package; that above this program"),
+            json,
+        ],
     ]
 
     /// The lines that explain a verb's words, and the option that all verbs have.

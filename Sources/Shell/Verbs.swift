@@ -24,9 +24,7 @@ enum Verbs {
         case "doctor": return try await Doctor.run(arguments)
         case "cancel": try await cancel(arguments)
         case "down": try await down(arguments)
-        case let verb where Help.unsupported.contains(verb):
-            throw KernelError(
-                .unsupported, "this build does not serve `concentric \(verb)` yet", outcome: .none)
+        case "new": try NewDevice.run(arguments)
         default:
             throw UsageError(
                 message: "there is no verb \(arguments.verb); see `concentric --help`")

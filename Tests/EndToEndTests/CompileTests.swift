@@ -196,5 +196,40 @@ extension EndToEnd {
                 #expect(outcome.succeeded, "\(outcome.err)")
             }
         }
+
+        /// As a person makes one: the package is read by the package manager, the program by the
+        /// compiler, the manifest by the shell, and a second try harms nothing.
+        @Test func `a device that the shell makes is a whole one`() throws {
+            let folder = "/tmp/ce-new-\(getpid())"
+            mkdir(folder, 0o700)
+            defer { Files.remove(folder) }
+            func new(_ arguments: String...) throws -> Outcome {
+                try Command(
+                    "/usr/bin/env", ["-C", folder, Programs.shell, "new", "device"] + arguments,
+                    environment: [:], folder: folder
+                ).finish(within: 60)
+            }
+            let made = try new("my-words", "--json")
+            #expect(made.succeeded && made.out.contains("concentric up --name my-words"))
+            let path = getenv("PATH").map { String(cString: $0) } ?? "/usr/bin:/bin"
+            let package = try Command(
+                "/usr/bin/env",
+                [
+                    "swift", "package", "--package-path", "\(folder)/my-words", "describe",
+                    "--type", "json",
+                ], environment: ["PATH": path, "HOME": folder], folder: folder
+            ).finish(within: 300)
+            #expect(package.succeeded && package.out.contains("my-words"), "\(package.err)")
+            let main = Files.text("\(folder)/my-words/Sources/my-words/main.swift")
+            let program = try compile([("main.swift", main)])
+            #expect(main.contains("\"MyWords.hello\"") && program.succeeded, "\(program.err)")
+            let looked = try Command(
+                Programs.shell, ["doctor", "--devices", folder], environment: [:], folder: folder
+            ).finish(within: 60)
+            #expect(looked.out.contains("my-words/.build/debug/my-words"), "\(looked.out)")
+            let again = try new("my-words")
+            #expect(again.status == 74 && again.err.contains("is there already"))
+            #expect(Files.text("\(folder)/my-words/Sources/my-words/main.swift") == main)
+        }
     }
 }

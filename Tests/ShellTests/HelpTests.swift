@@ -4,26 +4,17 @@ import Testing
 
 @testable import Shell
 
-/// What the shell says of what it cannot do, and with which code it ends.
-@Suite struct UnsupportedTests {
-    /// The verbs of the design that are not served yet; a verb that is built leaves the list.
-    @Test func `the verbs that answer unsupported are listed`() {
-        #expect(
-            Help.unsupported == [
-                "new"
-            ])
-    }
-
-    @Test func `a verb is either served or unsupported, and those served have help`() {
+/// What the shell says of itself and of what it cannot do, and with which code it ends.
+@Suite struct HelpTests {
+    @Test func `every verb has help, and is named once`() {
         let served = Help.entries.map(\.verb)
-        #expect(served.count == 22)
-        #expect(Set(served).isDisjoint(with: Help.unsupported))
+        #expect(served.count == 23)
         #expect(Set(served).count == served.count)
         for verb in served {
             #expect(Help.of(verb)?.hasPrefix("usage: concentric \(verb)") == true)
             #expect(Help.all.contains("  \(verb) "))
         }
-        #expect(Help.of("new") == nil)
+        #expect(Help.of("mend") == nil)
         #expect(Help.all.split(separator: "\n").allSatisfy { $0.count <= 160 })
     }
 
