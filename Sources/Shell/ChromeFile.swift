@@ -37,7 +37,7 @@ final class ChromeFile {
         isEmpty = false
     }
 
-    /// A batch was written in part: the end goes back to where it stood, where there is room for it.
+    /// A batch was written in part: the end goes back to where it stood, where it has room.
     private func takeBack() {
         try? put(ChromeTrace.tail)
         _ = ftruncate(descriptor, off_t(position + ChromeTrace.tail.utf8.count))
