@@ -60,7 +60,7 @@ extension House: SupervisorDelegate {
 
     func died(
         _ device: String, incarnation: Int, begun: UInt64, running: UInt64,
-        verdicts: [(visit: UInt64, verdict: VisitVerdict)], exit: ExitReason
+        verdicts: [(visit: UInt64, verdict: VisitVerdict)], death: Death
     ) {
         dying = nil
         guard let plug = cable(of: device, incarnation) else { return }
@@ -72,7 +72,7 @@ extension House: SupervisorDelegate {
         slot(of: device)?.charged = supervisor.watchesReturns(device)
         if let peer = plug.driver.peer {
             let settled = Dictionary(verdicts.map { ($0.visit, $0.verdict) }) { $1 }
-            hub.lost(peer, begun: begun, reason: exit.description) { number in
+            hub.lost(peer, begun: begun, reason: death.description) { number in
                 switch settled[number] {
                 case .lost: .lost
                 case .poisoned: .poisoned

@@ -3,7 +3,7 @@ import Glibc
 
 /// The file of a Chrome trace. After each batch it is whole JSON: the end is written with the
 /// events, and overwritten by the next ones, so that whoever stops the shell, in whatever way,
-/// leaves a file that opens.
+/// leaves a file that opens; and so does a disk that is full.
 final class ChromeFile {
     private let descriptor: Int32
     private let path: String
@@ -27,9 +27,20 @@ final class ChromeFile {
         let events = entries.flatMap { trace.events(of: $0) }
         guard !events.isEmpty else { return }
         let text = (isEmpty ? "" : ",\n") + events.map { $0.json() }.joined(separator: ",\n")
-        try put(text + ChromeTrace.tail)
+        do {
+            try put(text + ChromeTrace.tail)
+        } catch {
+            takeBack()
+            throw error
+        }
         position += text.utf8.count
         isEmpty = false
+    }
+
+    /// A batch was written in part: the end goes back to where it stood, where it has room.
+    private func takeBack() {
+        try? put(ChromeTrace.tail)
+        _ = ftruncate(descriptor, off_t(position + ChromeTrace.tail.utf8.count))
     }
 
     private func put(_ text: String) throws {

@@ -6,6 +6,8 @@ import Glibc
 enum EntryPoint {
     static func main() {
         StandardStreams.fill()
+        // A file over a limit of the size of files is an error that is told.
+        signal(SIGXFSZ, SIG_IGN)
         let words = Array(CommandLine.arguments.dropFirst())
         guard let first = words.first, first != "--help", first != "help" else {
             Output.line(Help.all)

@@ -218,7 +218,7 @@ extension ProcessSupervisor {
         verdicts.removeAll(keepingCapacity: true)
         delegate?.died(
             device, incarnation: incarnation, begun: death.begun, running: death.running,
-            verdicts: settled, exit: death.exit)
+            verdicts: settled, death: death)
     }
 }
 

@@ -25,7 +25,7 @@ package protocol SupervisorDelegate: AnyObject {
     /// begun, `UInt64.max` without a page; `running` is the one whose code ran, or 0.
     func died(
         _ device: String, incarnation: Int, begun: UInt64, running: UInt64,
-        verdicts: [(visit: UInt64, verdict: VisitVerdict)], exit: ExitReason)
+        verdicts: [(visit: UInt64, verdict: VisitVerdict)], death: Death)
     /// A cell that was asked for does not come; `failed`: nor would another one.
     func cellLost(_ device: String, failed: Bool)
     /// Ask it to finish what it has and to go.

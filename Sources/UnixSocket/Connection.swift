@@ -108,15 +108,15 @@ package final class Connection: Watcher {
     package var isClosed: Bool { descriptor < 0 }
 
     /// Whether reading stands still: the backpressure of a delegate that cannot take more. The end
-    /// of the peer is not noticed meanwhile. What was read already is offered again when reading
-    /// goes on.
+    /// of the peer is not noticed meanwhile, unless something is written to it. What was read
+    /// already is offered again when reading goes on.
     package var readingPaused: Bool {
         get { isPaused }
         set {
             guard newValue != isPaused else { return }
             isPaused = newValue
             updateInterest()
-            if !newValue, !kept.isEmpty || writeFailure != 0 {
+            if !newValue, !kept.isEmpty {
                 mustRedeliver = true
                 EventLoop.shared.attendLater(self)
             }
@@ -140,6 +140,11 @@ package final class Connection: Watcher {
     /// What the loop does for the connection at the end of a turn, apart from writing.
     func attend() {
         needsAttention = false
+        // What waited for the peer is dropped, so nobody would ever let it go on.
+        if writeFailure != 0, isPaused {
+            isPaused = false
+            mustRedeliver = true
+        }
         if mustRedeliver, !isPaused, !isClosed, !kept.isEmpty {
             mustRedeliver = false
             redeliver()
@@ -148,7 +153,7 @@ package final class Connection: Watcher {
             mustDrain = false
             readAll()
         }
-        if writeFailure != 0, !isPaused, !isClosed {
+        if writeFailure != 0, !isClosed {
             readAll()
             if !isClosed { end(.error(writeFailure)) }
         }

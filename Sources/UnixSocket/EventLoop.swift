@@ -74,6 +74,17 @@ package final class EventLoop {
         exit(71)
     }
 
+    /// Ends a program whose loop can hear nothing any more. It would turn without an end, and look
+    /// alive to whoever watches over it.
+    private func endDeaf(_ error: Int32) -> Never {
+        let why = String(cString: strerror(error))
+        let line =
+            "the event loop has lost its descriptor: \(why); something in this process closes "
+            + "descriptors that are not its own\n"
+        _ = line.withCString { write(2, $0, strlen($0)) }
+        exit(70)
+    }
+
     /// Reads the clock again, after work that took long.
     package func refresh() { now = Clock.monotonic }
 
@@ -150,6 +161,7 @@ package final class EventLoop {
             armAlarm()
             let count = clx_epoll_wait(
                 poll, events.baseAddress, Int32(SocketLimits.eventsPerTurn), mustHurry ? 0 : 1)
+            if count < 0, errno != EINTR { endDeaf(errno) }
             afterWait?()
             turns &+= 1
             now = Clock.monotonic
@@ -243,7 +255,9 @@ package final class EventLoop {
         let earliest = timers.earliest ?? .max
         guard earliest < alarmAt || alarmHasFired else { return }
         // Setting it also ends the readiness of one that has fired; 0 disarms it.
-        clx_timerfd_set(alarm, earliest == .max ? 0 : max(earliest, 1))
+        guard clx_timerfd_set(alarm, earliest == .max ? 0 : max(earliest, 1)) == 0 else {
+            endDeaf(errno)
+        }
         alarmAt = earliest
         alarmHasFired = false
     }

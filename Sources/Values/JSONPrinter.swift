@@ -102,19 +102,34 @@ private struct JSONPrinter {
 
     private mutating func quote(_ string: String) {
         text.append(UInt8(ascii: "\""))
-        for byte in string.utf8 {
-            switch byte {
-            case UInt8(ascii: "\""): put("\\\"")
-            case UInt8(ascii: "\\"): put("\\\\")
-            case UInt8(ascii: "\n"): put("\\n")
-            case UInt8(ascii: "\r"): put("\\r")
-            case UInt8(ascii: "\t"): put("\\t")
-            case 0..<0x20, 0x7F:
-                let digits = String(byte, radix: 16)
+        defer { text.append(UInt8(ascii: "\"")) }
+        let isPlain = string.utf8.allSatisfy { byte in
+            (0x20..<0x7F).contains(byte) && byte != UInt8(ascii: "\"")
+                && byte != UInt8(ascii: "\\")
+        }
+        guard !isPlain else { return put(string) }
+        for scalar in string.unicodeScalars {
+            switch scalar {
+            case "\"": put("\\\"")
+            case "\\": put("\\\\")
+            case "\n": put("\\n")
+            case "\r": put("\\r")
+            case "\t": put("\\t")
+            case _ where Self.isSteering(scalar.value):
+                let digits = String(scalar.value, radix: 16)
                 put("\\u" + String(repeating: "0", count: 4 - digits.utf8.count) + digits)
-            default: text.append(byte)
+            default: put(String(scalar))
             }
         }
-        text.append(UInt8(ascii: "\""))
+    }
+
+    /// What a terminal would obey instead of showing it: control characters, ends of lines and of
+    /// paragraphs, and what turns the direction of text. It is written by its number.
+    private static func isSteering(_ scalar: UInt32) -> Bool {
+        switch scalar {
+        case 0..<0x20, 0x7F...0x9F: true
+        case 0x061C, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069: true
+        default: false
+        }
     }
 }

@@ -150,6 +150,23 @@ extension EndToEnd {
             }
         }
 
+        @Test func `a trace for which there is no room says so and leaves a whole file`() throws {
+            try Instance.with { instance in
+                _ = try instance.json("call", "Kernel.Trace.capture", "{\"on\": true}")
+                try create(instance, 1, try instance.photos())
+                let chrome = "\(instance.folder)/trace.json"
+                let words = "\(Programs.shell) trace --chrome \(chrome)"
+                // Of 512 bytes each: more than an empty file has, and less than the events.
+                let outcome = try instance.start(
+                    program: "/bin/sh", ["-c", "ulimit -f 2; exec \(words)"]
+                ).finish()
+                #expect(outcome.status == 74, "\(outcome)")
+                #expect(outcome.err.contains("\(chrome) cannot be written: File too large\n"))
+                let value = try Value.parse(json: Files.text(chrome))
+                #expect(value["traceEvents"]?.array?.isEmpty == true)
+            }
+        }
+
         @Test func `a follower whose kernel goes away says so`() throws {
             try Instance.with { instance in
                 let trace = try instance.start(["trace", "--follow"])

@@ -136,12 +136,12 @@ final class ProcessWorld: SupervisorDelegate {
 
     func died(
         _ device: String, incarnation: Int, begun: UInt64, running: UInt64,
-        verdicts: [(visit: UInt64, verdict: VisitVerdict)], exit: ExitReason
+        verdicts: [(visit: UInt64, verdict: VisitVerdict)], death: Death
     ) {
         load[device] = nil
         burials.append(
             Burial(
-                device: device, incarnation: incarnation, exit: exit, begun: begun,
+                device: device, incarnation: incarnation, exit: death.exit, begun: begun,
                 verdicts: Dictionary(uniqueKeysWithValues: verdicts.map { ($0.visit, $0.verdict) }))
         )
         happened()

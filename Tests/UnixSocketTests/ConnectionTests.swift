@@ -176,6 +176,24 @@ struct ConnectionTests {
         #expect(line.nearEnd.reasons == [.eof])
     }
 
+    @Test @LoopActor
+    func `a peer that dies while reading is paused ends the connection with all that it wrote`()
+        async throws
+    {
+        let line = try Line()
+        line.far.readingPaused = true
+        line.near.readingPaused = true
+        line.near.send([UInt8](repeating: 5, count: 4 << 20))
+        try await loop().nextTurn()
+        #expect(line.near.pendingBytes > 0)
+        line.far.send([2, 8, 8])
+        line.far.flushNow()
+        line.far.close()
+        try await line.nearEnd.gate.until { !line.nearEnd.reasons.isEmpty }
+        #expect(line.nearEnd.frames == [[8, 8]])
+        #expect(line.near.isClosed && line.nearEnd.reasons.count == 1)
+    }
+
     @Test @LoopActor func `a cable is read dry on demand`() throws {
         let line = try Line(raw: true)
         for _ in 0..<4 {

@@ -23,6 +23,18 @@ struct LoopTests {
         #expect(write(descriptor, &byte, 1) == 1)
     }
 
+    @Test(arguments: [false, true])
+    func `a loop whose descriptor somebody has closed ends its process`(isReused: Bool) async {
+        await #expect(processExitsWith: .exitCode(70)) { [isReused = isReused as Bool] in
+            EventLoop.runMain {
+                EventLoop.shared.refresh()
+                // A program that closes numbers which are not its own, and opens others there.
+                for number: Int32 in 3..<64 { close(number) }
+                if isReused { for _ in 0..<64 { _ = open("/dev/null", O_RDONLY) } }
+            }
+        }
+    }
+
     @Test @LoopActor
     func `a descriptor closed and opened again in a turn leaves its event to nobody`()
         async throws

@@ -12,6 +12,9 @@ struct JSONTests {
         (.double(.leastNonzeroMagnitude), "5e-324"),
         (.double(.greatestFiniteMagnitude), "1.7976931348623157e+308"),
         ("", "\"\""), ("é\n\"\\\u{1}/", #""é\n\"\\\u0001/""#),
+        // A terminal would take orders from these.
+        ("\u{9B}2J\u{7F}", #""\u009b2J\u007f""#), ("a\u{202E}b\u{2028}", #""a\u202eb\u2028""#),
+        ("\r\n日本😀", #""\r\n日本😀""#),
         (.uuid(UUIDBytes(uuid)!), "\"\(uuid)\""), (.text(uuid), "{\"$text\":\"\(uuid)\"}"),
         (.text(uuid.uppercased()), "\"\(uuid.uppercased())\""),
         (.date(1_796_017_619_123), "\"\(date)\""), (.text(date), "{\"$text\":\"\(date)\"}"),
