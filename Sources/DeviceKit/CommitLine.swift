@@ -40,7 +40,8 @@ struct CommitLine {
     /// - Returns: whose turn it is now.
     mutating func leave(_ number: UInt64) -> [(VisitState, UnsafeContinuation<Void, any Error>)] {
         guard let index = turns.firstIndex(where: { $0.number == number }) else { return [] }
-        turns.remove(at: index).waiter?.resume(throwing: CancellationError())
+        let turn = index == turns.endIndex - 1 ? turns.removeLast() : turns.remove(at: index)
+        turn.waiter?.resume(throwing: CancellationError())
         var next: [(VisitState, UnsafeContinuation<Void, any Error>)] = []
         for index in turns.indices {
             guard let waiter = turns[index].waiter, isFirst(turns[index]) else { continue }
@@ -62,10 +63,8 @@ struct CommitLine {
 
 extension DeviceRuntime {
     /// Waits until no commit of this process that came before touches the same regions.
-    /// - Throws: `CancellationError`.
-    func lineUp(_ visit: VisitState, _ regions: [String]) async throws -> UInt64 {
-        let (number, isNow) = commits.join(visit, regions)
-        guard !isNow else { return number }
+    /// - Throws: `CancellationError`; the turn is given up.
+    func awaitTurn(_ number: UInt64) async throws {
         try await withTaskCancellationHandler {
             try await withUnsafeThrowingContinuation {
                 (waiter: UnsafeContinuation<Void, any Error>) in
@@ -78,7 +77,6 @@ extension DeviceRuntime {
         } onCancel: {
             Task(executorPreference: LoopActor.executor) { @LoopActor [self] in leaveLine(number) }
         }
-        return number
     }
 
     func leaveLine(_ number: UInt64) {

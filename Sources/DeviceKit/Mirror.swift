@@ -140,6 +140,7 @@ final class Mirror {
         epoch: UInt64, counter: UInt64, _ changes: [KernelMessage.Change]
     ) throws {
         let revision = Revision(epoch: epoch, counter: counter)
+        if batch == nil, changes.count == 1 { return try take(changes[0], revision) }
         var applied: [(String, State, RegionUpdate)] = []
         for change in changes {
             guard let state = batch?.regions[change.region] ?? regions[change.region],
@@ -154,6 +155,18 @@ final class Mirror {
                 ))
         }
         apply(applied)
+    }
+
+    /// Applies a commit of one region, as nearly all are.
+    private func take(_ change: KernelMessage.Change, _ revision: Revision) throws {
+        guard let place = regions.index(forKey: change.region) else { return }
+        let state = regions.values[place]
+        guard state.revision.epoch == revision.epoch,
+            Self.fits(state.revision.counter, change.from, revision.counter)
+        else { return }
+        let value = try change.patch.apply(to: state.value)
+        regions.values[place] = State(revision: revision, value: value)
+        if !observers.isEmpty { tell([(change.region, .patch(revision, change.patch))]) }
     }
 
     private func apply(_ changes: [(place: String, state: State, update: RegionUpdate)]) {

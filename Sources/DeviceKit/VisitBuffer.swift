@@ -60,53 +60,41 @@ struct VisitBuffer: BufferHandle {
     }
 
     /// Runs a change on the newest values and offers it, until no other commit came first. All of
-    /// it belongs to the loop: the way there is taken once a commit, not once a step.
+    /// it belongs to the loop, and stands in one function but for what is rare: each end of an
+    /// asynchronous one has the runtime look which executor goes on.
     ///
     /// - Parameters:
     ///   - written: the regions that are changed, whose values come first.
     ///   - read: those on which the change rests, too.
     @LoopActor
     private func commit<T: Sendable>(
-        _ written: [String], reading read: [String] = [],
-        _ change: @Sendable (inout [Value]) throws -> T
-    ) async throws -> T {
-        try Self.check(written + read)
-        let turn = try await visit.lineUp(written + read)
-        do {
-            let result = try await offer(written, reading: read, change)
-            visit.leaveLine(turn)
-            return result
-        } catch {
-            visit.leaveLine(turn)
-            throw error
-        }
-    }
-
-    @LoopActor
-    private func offer<T: Sendable>(
         _ written: [String], reading read: [String],
         _ change: @Sendable (inout [Value]) throws -> T
     ) async throws -> T {
-        let regions = written + read
+        let regions = read.isEmpty ? written : written + read
+        try Self.check(regions)
+        let turn = visit.joinLine(regions)
+        defer { visit.leaveLine(turn.number) }
+        if !turn.isNow { try await visit.awaitTurn(turn.number) }
         let tag = visit.nextTag()
         while true {
-            var bases: [Mirror.State] = []
-            for (place, region) in regions.enumerated() {
+            var values: [Value] = []
+            var offers: [PeerMessage.Offer] = []
+            for region in regions {
                 guard let base = visit.current(region) else {
-                    throw try await refusal(of: region, writing: place < written.count)
+                    throw try await refusal(of: region, writing: values.count < written.count)
                 }
-                bases.append(base)
+                values.append(base.value)
+                offers.append(
+                    PeerMessage.Offer(region: region, base: base.revision.counter, patch: nil))
             }
-            var values = bases.map(\.value)
+            let bases = values
             let result = try change(&values)
-            let offers = regions.indices.map { index in
-                VisitState.Offer(
-                    region: regions[index], base: bases[index].revision.counter,
-                    patch: index < written.count
-                        ? Patch.difference(from: bases[index].value, to: values[index]) : nil)
+            for place in written.indices {
+                offers[place].patch = Patch.difference(from: bases[place], to: values[place])
             }
             try check(offers)
-            switch try await visit.askAgain(.commit(offers), tag: tag) {
+            switch try await visit.ask(.commit(offers), tag: tag) {
             case .committed(nil): return result
             case .committed(.some(var recorded)):
                 guard recorded.count == regions.count else {
@@ -125,7 +113,7 @@ struct VisitBuffer: BufferHandle {
     /// manifest does not grant it or none declares it.
     @LoopActor
     private func refusal(of region: String, writing: Bool) async throws -> KernelError {
-        let offer = VisitState.Offer(region: region, base: 0, patch: writing ? Patch([]) : nil)
+        let offer = PeerMessage.Offer(region: region, base: 0, patch: writing ? Patch([]) : nil)
         guard case .failure(let error) = try await visit.ask(.commit([offer])) else {
             return KernelError(.unbound, "the kernel has sent no region \(region)")
         }
@@ -144,7 +132,7 @@ struct VisitBuffer: BufferHandle {
     }
 
     /// Refuses what no frame can carry.
-    private func check(_ offers: [VisitState.Offer]) throws(KernelError) {
+    private func check(_ offers: [PeerMessage.Offer]) throws(KernelError) {
         let limit = WireLimits.frame - 16_384
         var left = limit
         for offer in offers {

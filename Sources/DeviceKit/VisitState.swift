@@ -13,17 +13,10 @@ final class VisitState {
     /// What a handler may ask, as data.
     enum Question: Sendable {
         case call(String, [UInt8])
-        case commit([Offer])
+        case commit([PeerMessage.Offer])
         case run(SealedRoute, [UInt8])
         case dispatch(String, [UInt8])
         case publish(String, [UInt8])
-    }
-
-    struct Offer: Sendable {
-        var region: String
-        var base: UInt64
-        /// Nil: it was only read.
-        var patch: Patch?
     }
 
     /// What comes back.
@@ -66,7 +59,7 @@ final class VisitState {
     /// The closures of the pipes that it runs, by the question that runs each.
     private var closures: [UInt64: [StageBody]] = [:]
     private var asked: [UInt64: UnsafeContinuation<Reply, any Error>] = [:]
-    private var answers: [(tag: UInt64, Reply)] = []
+    private var answers = Queue<(tag: UInt64, Reply)>()
     /// What recorded commits were made on, until the kernel has built on it.
     private var recordedValues: [UInt64: [Value]] = [:]
     private var isCancelled = false
@@ -101,20 +94,17 @@ final class VisitState {
 
     /// Asks the kernel and waits for the answer.
     func ask(_ question: Question) async throws -> Reply {
-        guard !isCancelled, phase != .finished else { throw CancellationError() }
-        lastTag += 1
-        return try await ask(question, tag: lastTag)
+        try await ask(question, tag: nextTag())
     }
 
-    /// Offers a commit again, as the same operation.
-    func askAgain(_ question: Question, tag: UInt64) async throws -> Reply {
-        guard !isCancelled, phase != .finished else { throw CancellationError() }
-        return try await ask(question, tag: tag)
+    /// Enters the line of those that commit, see `CommitLine`.
+    func joinLine(_ regions: [String]) -> (number: UInt64, isNow: Bool) {
+        runtime.commits.join(self, regions)
     }
 
-    /// Waits until no commit of this process that came before touches the same regions.
-    func lineUp(_ regions: [String]) async throws -> UInt64 {
-        try await runtime.lineUp(self, regions)
+    /// Waits for a turn that has not come.
+    func awaitTurn(_ number: UInt64) async throws {
+        try await runtime.awaitTurn(number)
     }
 
     func leaveLine(_ number: UInt64) {
@@ -127,8 +117,12 @@ final class VisitState {
         return lastTag
     }
 
-    private func ask(_ question: Question, tag: UInt64) async throws -> Reply {
-        try await withTaskCancellationHandler {
+    /// Asks something under a number: a commit that has met a conflict is offered again as the same
+    /// operation.
+    @inline(__always)
+    func ask(_ question: Question, tag: UInt64) async throws -> Reply {
+        guard !isCancelled, phase != .finished else { throw CancellationError() }
+        return try await withTaskCancellationHandler {
             try await withUnsafeThrowingContinuation { continuation in
                 guard !Task.isCancelled else {
                     return continuation.resume(throwing: CancellationError())
@@ -215,8 +209,7 @@ final class VisitState {
 
     /// Hands over the earliest answer.
     func handOver() {
-        guard !answers.isEmpty else { return }
-        let (tag, reply) = answers.removeFirst()
+        guard let (tag, reply) = answers.removeFirst() else { return }
         hasParked = false
         asked.removeValue(forKey: tag)?.resume(returning: reply)
     }
@@ -224,7 +217,7 @@ final class VisitState {
     /// Nobody wants the visit's result any more: everything that it asks for fails from now on.
     func cancel() {
         isCancelled = true
-        answers = []
+        answers = Queue()
         task?.cancel()
         let waiting = asked.sorted { $0.key < $1.key }
         asked = [:]

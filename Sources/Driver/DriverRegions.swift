@@ -56,15 +56,13 @@ extension CableDriver {
     package func patch(_ update: Update) {
         let isOfBatch = batch > 0
         guard isSent(update.changes.lazy.map(\.region)) else { return }
-        let bytes = encoded(update)
-        guard bytes.count <= WireLimits.frame + 4 else {
+        guard write(update) else {
             // Nobody could read the frame. Of what belongs together, the whole value takes its
             // place.
             if isOfBatch { batch += 1 }
             if let peer { hub.resync(peer, Set(update.changes.map(\.region))) }
             return
         }
-        output.raw(bytes)
         tell()
     }
 
@@ -78,18 +76,24 @@ extension CableDriver {
         return false
     }
 
-    /// The frame of a commit: the first cable makes it for all.
-    private func encoded(_ update: Update) -> [UInt8] {
-        if let bytes = update.encoded { return bytes }
-        let writer = CBORWriter(capacity: 256)
-        writer.patch(
+    /// Writes the frame of a commit: the first cable makes it for all.
+    /// - Returns: false, and nothing is written, where it is larger than a frame may be.
+    private func write(_ update: Update) -> Bool {
+        let most = WireLimits.frame + 4
+        if let bytes = update.encoded {
+            if bytes.count <= most { output.raw(bytes) }
+            return bytes.count <= most
+        }
+        let start = output.count
+        output.patch(
             epoch: update.revision.epoch, counter: update.revision.counter,
             update.changes.map {
                 KernelMessage.Change(region: $0.region, from: $0.from, patch: $0.patch)
             })
-        let bytes = writer.bytes
-        update.encoded = bytes
-        return bytes
+        let size = output.count - start
+        update.encoded = [UInt8](UnsafeRawBufferPointer(rebasing: output.written[start...]))
+        if size > most { output.truncate(to: start) }
+        return size <= most
     }
 
     // MARK: - From the peer

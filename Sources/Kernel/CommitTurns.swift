@@ -28,21 +28,18 @@ struct CommitTurn {
 
 extension Hub {
     /// Whether another commit goes first on one of the regions.
-    func mustWait(_ entry: Entry, _ offers: [Operation.Offer]) -> Bool {
-        offers.contains { offer in
-            guard let turn = regions[offer.region]?.turn, !turn.belongs(to: entry) else {
-                return false
-            }
+    func mustWait(_ entry: Entry, _ slots: [RegionSlot?]) -> Bool {
+        slots.contains { slot in
+            guard let turn = slot?.turn, !turn.belongs(to: entry) else { return false }
             return turn.isOpen(at: seen)
         }
     }
 
     /// Gives a commit its turn on all of its regions, once it has met so many conflicts.
-    func giveTurn(_ entry: Entry, of flow: Flow, _ offers: [Operation.Offer]) {
-        guard entry.offers >= limits.commitTurn, !mustWait(entry, offers) else { return }
-        for offer in offers {
-            regions[offer.region]?.turn = CommitTurn(
-                entry, of: flow, until: seen + limits.commitTurnTime)
+    func giveTurn(_ entry: Entry, of flow: Flow, _ slots: [RegionSlot?]) {
+        guard entry.offers >= limits.commitTurn, !mustWait(entry, slots) else { return }
+        for slot in slots {
+            slot?.turn = CommitTurn(entry, of: flow, until: seen + limits.commitTurnTime)
         }
     }
 }

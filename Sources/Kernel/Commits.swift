@@ -22,17 +22,20 @@ extension Hub {
     }
 
     /// Applies the patches of all regions at one revision, or none of them.
+    ///
+    /// - Parameter slots: the region of each offer; nil where there is none.
     func commit(
-        _ offers: [Operation.Offer], by peer: Peer, _ author: History.Author
+        _ offers: [Operation.Offer], on slots: [RegionSlot?], by peer: Peer,
+        _ author: History.Author
     ) -> CommitResult {
         guard offers.count == 1 || Set(offers.map(\.region)).count == offers.count else {
             return .refused(KernelError(.malformed, "a commit names each region once"))
         }
         var before: [Value] = []
         var plans: [Plan] = []
-        for offer in offers {
+        for (place, offer) in offers.enumerated() {
             let slot: RegionSlot
-            switch granted(offer, peer) {
+            switch granted(offer, slots[place], peer) {
             case .success(let found): slot = found
             case .failure(let error): return .refused(error)
             }
@@ -47,7 +50,7 @@ extension Hub {
         guard plans.contains(where: { !$0.patch.isEmpty }) else {
             return .made(revision: counter, before: before)
         }
-        if let error = tooLarge(before, offers) { return .refused(error) }
+        if let error = tooLarge(before, of: slots) { return .refused(error) }
         counter += 1
         var changes: [Change] = []
         for plan in plans {
@@ -65,15 +68,16 @@ extension Hub {
     }
 
     /// Why a commit cannot be made: its repeat could not be told the values that it was made on.
-    private func tooLarge(_ before: [Value], _ offers: [Operation.Offer]) -> KernelError? {
+    private func tooLarge(_ before: [Value], of slots: [RegionSlot?]) -> KernelError? {
         // At least what they take, but for the kernel's own: nothing is counted for most commits.
-        let most = offers.reduce(0) { $0 + (regions[$1.region]?.size ?? 0) }
+        let most = slots.reduce(0) { $0 + ($1?.size ?? 0) }
         guard most > limits.repeatBytes else { return nil }
         let bytes = before.reduce(0) { $0 + $1.encodedSize }
         guard bytes > limits.repeatBytes else { return nil }
+        let names = slots.compactMap(\.?.name).joined(separator: ", ")
         return KernelError(
             .tooLarge,
-            "the regions of the commit, \(offers.map(\.region).joined(separator: ", ")), have "
+            "the regions of the commit, \(names), have "
                 + "\(bytes) bytes together; the limit is \(limits.repeatBytes): change fewer at "
                 + "once",
             outcome: .none)
@@ -90,9 +94,9 @@ extension Hub {
 
     /// The region of an offer, if the peer may write it, or read it where it only reads.
     private func granted(
-        _ offer: Operation.Offer, _ peer: Peer
+        _ offer: Operation.Offer, _ slot: RegionSlot?, _ peer: Peer
     ) -> Result<RegionSlot, KernelError> {
-        guard let slot = regions[offer.region] else {
+        guard let slot else {
             return .failure(
                 KernelError(.unbound, "no manifest declares the region \(offer.region)"))
         }

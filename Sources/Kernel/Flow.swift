@@ -236,8 +236,10 @@ final class Record {
     }
 
     /// The present visit has asked something under a number.
-    func note(_ name: EntryName, _ tag: UInt64) {
-        asked[name, default: 0] += 1
+    ///
+    /// - Parameter place: that of the name among what it has asked; nil for a new one.
+    func note(_ name: EntryName, at place: Dictionary<EntryName, Int>.Index?, _ tag: UInt64) {
+        if let place { asked.values[place] += 1 } else { asked[name] = 1 }
         lastTag = max(lastTag, tag)
     }
 

@@ -256,7 +256,7 @@ extension EntryName {
             64 + payload.count
         case .run(let signature, let payload): 64 + payload.count + signature.utf8.count
         case .commit(let regions, let reads):
-            (regions + reads).reduce(64) { $0 + $1.utf8.count }
+            reads.reduce(regions.reduce(64) { $0 + $1.utf8.count }) { $0 + $1.utf8.count }
         case .refused(let name): 64 + name.utf8.count
         }
     }

@@ -8,11 +8,16 @@ extension Hub {
     func pin(
         _ value: Value, _ bytes: Int, of slot: RegionSlot, at revision: UInt64, _ record: Record
     ) {
-        let pin =
-            slot.pins[revision]
-            ?? Pin(slot, revision, value, bytes: bytes, copied: slot.copied(before: revision))
-        guard !record.pins.contains(where: { $0 === pin }) else { return }
-        if pin.holders == 0 { flowBytes += slot.pins.insert(pin) }
+        let pin: Pin
+        if let kept = slot.pins[revision] {
+            // What is read again was mostly read a moment ago.
+            guard record.pins.lastIndex(where: { $0 === kept }) == nil else { return }
+            pin = kept
+        } else {
+            // Nobody keeps it, so no record has to be searched, however many commits it holds.
+            pin = Pin(slot, revision, value, bytes: bytes, copied: slot.copied(before: revision))
+            flowBytes += slot.pins.insert(pin)
+        }
         pin.holders += 1
         record.pins.append(pin)
     }
@@ -44,10 +49,15 @@ final class Pin {
         self.copied = copied
     }
 
-    /// Bytes that it takes beside the one before it.
-    fileprivate func cost(after earlier: Pin?) -> Int {
-        guard let before = earlier?.copied, let copied, copied >= before else { return bytes }
+    /// Bytes that one takes beside the one before it.
+    fileprivate static func cost(_ bytes: Int, copied: Int?, after before: Int?) -> Int {
+        guard let before, let copied, copied >= before else { return bytes }
         return min(bytes, copied - before)
+    }
+
+    /// Bytes that it takes beside the one before it, which stands at so many copied bytes.
+    fileprivate func cost(after before: Int?) -> Int {
+        Self.cost(bytes, copied: copied, after: before)
     }
 }
 
@@ -69,11 +79,12 @@ struct Pins {
         return place < all.count && all[place].revision == revision ? all[place] : nil
     }
 
-    /// Bytes by which a new one makes them more.
-    func gain(_ pin: Pin) -> Int {
-        let place = place(of: pin.revision)
-        let next = place < all.count ? all[place].cost(after: pin) : 0
-        return pin.cost(after: place > 0 ? all[place - 1] : nil) + next - cost(at: place)
+    /// Bytes by which one of so many bytes, of a revision that is not kept, would make them more.
+    func gain(_ bytes: Int, at revision: UInt64, copied: Int?) -> Int {
+        let place = place(of: revision)
+        let next = place < all.count ? all[place].cost(after: copied) : 0
+        let before = place > 0 ? all[place - 1].copied : nil
+        return Pin.cost(bytes, copied: copied, after: before) + next - cost(at: place)
     }
 
     /// Gives the bytes by which they have become more.
@@ -94,7 +105,7 @@ struct Pins {
 
     private func cost(at place: Int) -> Int {
         guard place < all.count else { return 0 }
-        return all[place].cost(after: place > 0 ? all[place - 1] : nil)
+        return all[place].cost(after: place > 0 ? all[place - 1].copied : nil)
     }
 
     /// Where a revision stands or would stand.
@@ -120,7 +131,6 @@ extension RegionSlot {
     /// Bytes that are to be kept anew for a value of so many bytes that it had at a revision.
     func newBytes(_ value: Value, _ bytes: Int, at revision: UInt64) -> Int {
         guard pins[revision] == nil else { return 0 }
-        return pins.gain(
-            Pin(self, revision, value, bytes: bytes, copied: copied(before: revision)))
+        return pins.gain(bytes, at: revision, copied: copied(before: revision))
     }
 }

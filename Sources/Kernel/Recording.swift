@@ -24,13 +24,14 @@ extension Hub {
             if case .commit = operation, entry.name == name { perform(flow, entry, operation) }
             return
         }
-        let n = record.asked[name, default: 0]
+        let place = record.asked.index(forKey: name)
+        let n = place.map { record.asked.values[$0] } ?? 0
         if visit.replay,
             let entry = record.entries.first(where: {
                 $0.tag == nil && $0.name == name && $0.number == n
             })
         {
-            record.note(name, tag)
+            record.note(name, at: place, tag)
             return repeated(flow, entry, tag, operation)
         }
         let size = name.size
@@ -45,7 +46,7 @@ extension Hub {
         guard hasRoom(size + Flow.ownBytes, isSpared: flow.isSpared) else { return overload(flow) }
         record.operations += 1
         record.bytes += size
-        record.note(name, tag)
+        record.note(name, at: place, tag)
         let entry = Entry(
             name: name, number: n, effect: isEffect(operation), size: size, tag: tag)
         if visit.replay {
@@ -97,8 +98,8 @@ extension Hub {
         case .call(let symbol, let payload, _): .call(symbol.name, payload)
         case .commit(let offers):
             .commit(
-                offers.filter { $0.patch != nil }.map(\.region),
-                reads: offers.filter { $0.patch == nil }.map(\.region))
+                offers.compactMap { $0.patch == nil ? nil : $0.region },
+                reads: offers.compactMap { $0.patch == nil ? $0.region : nil })
         case .run(let route, let payload): .run(route.signature, payload)
         case .dispatch(let symbol, let payload): .dispatch(symbol.name, payload)
         case .publish(let channel, let payload): .publish(channel.name, payload)
@@ -279,15 +280,16 @@ extension Hub {
 
     private func perform(_ flow: Flow, _ entry: Entry, commit offers: [Operation.Offer]) {
         guard entry.answer == nil, let visit = flow.visit, let tag = entry.tag else { return }
-        guard !mustWait(entry, offers) else {
+        let slots = offers.map { regions[$0.region] }
+        guard !mustWait(entry, slots) else {
             return visit.peer.cable.answer(visit: visit.number, tag: tag, .conflict)
         }
         let author = History.Author(
             flow: flow.number, symbol: visit.symbol.name, device: visit.peer.name)
         // Their sizes are known before the commit, and would have to be counted after it.
-        let sizes = sizes(of: offers)
+        let sizes = sizes(of: offers, slots)
         guard hasRoom(sizes.new, isSpared: flow.isSpared) else { return overload(flow) }
-        switch commit(offers, by: visit.peer, author) {
+        switch commit(offers, on: slots, by: visit.peer, author) {
         case .conflict:
             entry.offers += 1
             guard entry.offers < limits.commitAttempts else {
@@ -295,13 +297,13 @@ extension Hub {
                     .conflict, "the commit met newer values \(entry.offers) times", retry: true)
                 return answer(flow, entry, .failure(error))
             }
-            giveTurn(entry, of: flow, offers)
+            giveTurn(entry, of: flow, slots)
             visit.peer.cable.answer(visit: visit.number, tag: tag, .conflict)
         case .refused(let error): answer(flow, entry, .failure(error))
         case .made(let revision, let before):
             flow.dirty = true
             for (index, offer) in offers.enumerated() {
-                guard let slot = regions[offer.region], let record = flow.record else { continue }
+                guard let slot = slots[index], let record = flow.record else { continue }
                 pin(before[index], sizes.all[index], of: slot, at: offer.base, record)
             }
             answer(flow, entry, .committed(revision: revision, values: before))
@@ -310,10 +312,12 @@ extension Hub {
 
     /// Bytes of the values that the record of a commit is to keep: each, and the sum of those
     /// that nobody keeps yet.
-    private func sizes(of offers: [Operation.Offer]) -> (all: [Int], new: Int) {
+    private func sizes(
+        of offers: [Operation.Offer], _ slots: [RegionSlot?]
+    ) -> (all: [Int], new: Int) {
         var new = 0
-        let all = offers.map { offer in
-            guard let slot = regions[offer.region], slot.counter == offer.base else { return 0 }
+        let all = zip(offers, slots).map { offer, slot in
+            guard let slot, slot.counter == offer.base else { return 0 }
             let bytes = slot.bytes(of: slot.value, at: offer.base)
             new += slot.newBytes(slot.value, bytes, at: offer.base)
             return bytes

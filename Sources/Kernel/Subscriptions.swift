@@ -34,6 +34,14 @@ extension Hub {
     /// message, which all peers of that kind share.
     func tell(_ changes: [Change], at counter: UInt64) {
         let revision = Revision(epoch: epoch, counter: counter)
+        if changes.count == 1, changes[0].slot.feeds.count == 1 {
+            // As most are: a change of one region, of which one place is followed.
+            let feed = changes[0].slot.feeds[0]
+            guard let patch = feed.patch(of: changes[0]) else { return }
+            let change = RegionChange(region: feed.name, from: feed.counter, patch: patch)
+            feed.counter = counter
+            return tell(change, of: feed, at: revision)
+        }
         var news: [(feed: Feed, change: RegionChange)] = []
         for change in changes {
             for feed in change.slot.feeds {
@@ -44,12 +52,8 @@ extension Hub {
             }
         }
         guard news.count > 1 else {
-            guard let only = news.first, !only.feed.followers.isEmpty else { return }
-            let update = Update(at: revision, [only.change])
-            for peer in only.feed.followers where peer.isTold(of: only.feed) {
-                peer.cable.patch(update)
-            }
-            return
+            guard let only = news.first else { return }
+            return tell(only.change, of: only.feed, at: revision)
         }
         var told: Set<ObjectIdentifier> = []
         var updates: [[Int]: Update] = [:]
@@ -64,6 +68,12 @@ extension Hub {
                 peer.cable.patch(update)
             }
         }
+    }
+
+    private func tell(_ change: RegionChange, of feed: Feed, at revision: Revision) {
+        guard !feed.followers.isEmpty else { return }
+        let update = Update(at: revision, [change])
+        for peer in feed.followers where peer.isTold(of: feed) { peer.cable.patch(update) }
     }
 
     /// The peer is sent a region or a part of one, and then its changes.

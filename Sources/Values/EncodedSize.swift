@@ -19,10 +19,16 @@ extension Value {
     }
 
     private static func size(of members: Members) -> Int {
-        var sum = head(UInt64(members.count))
-        for (key, member) in members {
-            sum += head(UInt64(key.utf8.count)) + key.utf8.count + member.encodedSize
+        head(UInt64(members.count)) + size(of: members.root)
+    }
+
+    private static func size(of node: MemberNode) -> Int {
+        var sum = 0
+        for index in node.members.indices {
+            let length = node.members[index].key.utf8.count
+            sum += head(UInt64(length)) + length + node.members[index].value.encodedSize
         }
+        for index in node.children.indices { sum += size(of: node.children[index].node) }
         return sum
     }
 

@@ -113,13 +113,19 @@ extension MemberNode {
         _ key: String, _ value: Value, isLast: Bool, old: inout Value?
     ) -> Child? {
         if isLeaf {
-            let place = place(of: key)
+            // What is read or made in its order goes behind all others.
+            let isBehind = members.last.map { KeyOrder(key, $0.key) == .after } ?? true
+            let place = isBehind ? (index: members.count, isThere: false) : place(of: key)
             if place.isThere {
                 old = members[place.index].value
                 members[place.index].value = value
                 return nil
             }
-            members.insert((key, value), at: place.index)
+            if isBehind {
+                members.append((key, value))
+            } else {
+                members.insert((key, value), at: place.index)
+            }
             guard size > Self.capacity else { return nil }
             let isAppended = isLast && place.index == members.count - 1
             return split(at: isAppended ? Self.capacity : size / 2)

@@ -31,6 +31,11 @@ extension Value {
         /// No members.
         public init() {}
 
+        /// No members, and room for so many as one piece of memory holds.
+        package init(capacity: Int) {
+            root.members.reserveCapacity(Swift.min(capacity, MemberNode.capacity))
+        }
+
         /// The members of a dictionary; of keys that are one dictionary key there is only one.
         public init(_ members: [String: Value]) {
             for (key, value) in members { self[key] = value }

@@ -2,8 +2,8 @@ extension Value {
     /// How many arrays and maps stand inside each other; 0 for a leaf.
     public var depth: Int {
         switch self {
-        case .array(let items): 1 + (items.lazy.map(\.depth).max() ?? 0)
-        case .map(let members): 1 + (members.values.lazy.map(\.depth).max() ?? 0)
+        case .array(let items): 1 + items.reduce(0) { max($0, $1.depth) }
+        case .map(let members): 1 + members.root.depth
         default: 0
         }
     }
@@ -18,7 +18,7 @@ extension Value {
         return sum
     }
 
-    private func addWeight(to sum: inout Int, limit: Int) {
+    fileprivate func addWeight(to sum: inout Int, limit: Int) {
         guard sum <= limit else { return }
         switch self {
         case .null, .bool: sum += 1
@@ -36,11 +36,7 @@ extension Value {
             }
         case .map(let members):
             sum += 1
-            for (key, member) in members {
-                guard sum <= limit else { return }
-                sum += 1 + key.utf8.count
-                member.addWeight(to: &sum, limit: limit)
-            }
+            members.root.addWeight(to: &sum, limit: limit)
         }
     }
 
@@ -59,6 +55,29 @@ extension Value {
                 && left.allSatisfy { key, value in right[key].map { value.matches($0) } ?? false }
         default:
             return self == other
+        }
+    }
+}
+
+// A node is looked at in place: to take its members out one by one copies each.
+extension MemberNode {
+    /// How deep the deepest member is.
+    fileprivate var depth: Int {
+        var most = 0
+        for index in members.indices { most = max(most, members[index].value.depth) }
+        for index in children.indices { most = max(most, children[index].node.depth) }
+        return most
+    }
+
+    fileprivate func addWeight(to sum: inout Int, limit: Int) {
+        for index in members.indices {
+            guard sum <= limit else { return }
+            sum += 1 + members[index].key.utf8.count
+            members[index].value.addWeight(to: &sum, limit: limit)
+        }
+        for index in children.indices {
+            guard sum <= limit else { return }
+            children[index].node.addWeight(to: &sum, limit: limit)
         }
     }
 }

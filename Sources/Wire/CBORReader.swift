@@ -226,7 +226,7 @@ package struct CBORReader {
     package mutating func text() throws(CBORError) -> String {
         let start = position
         let utf8 = try content(3)
-        guard let text = String(validating: utf8, as: UTF8.self) else {
+        guard let text = String(utf8: utf8) else {
             position = start
             throw CBORError(.notUTF8, at: start)
         }
@@ -310,4 +310,18 @@ package struct CBORReader {
 
     /// How many arrays and maps may stand inside each other, as in a value.
     package static let depthLimit = 64
+}
+
+extension String {
+    /// The text of bytes, if they are UTF-8. The initializer of the library that validates is
+    /// generic and looks its types up anew for each text, which costs more than all else.
+    @inline(__always)
+    init?(utf8 bytes: UnsafeRawBufferPointer) {
+        let text: String? = bytes.withMemoryRebound(to: UInt8.self) { bytes in
+            guard let text = try? UTF8Span(validating: bytes.span) else { return nil }
+            return String(copying: text)
+        }
+        guard let text else { return nil }
+        self = text
+    }
 }

@@ -90,7 +90,7 @@ extension CBORReader {
     private mutating func members(depth: Int) throws(CBORError) -> Value {
         guard depth < Self.depthLimit else { throw CBORError(.tooDeep, at: position) }
         let count = try map()
-        var members = Value.Members()
+        var members = Value.Members(capacity: count)
         for _ in 0..<count {
             let start = position
             let key = try text()

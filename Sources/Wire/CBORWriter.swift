@@ -105,7 +105,7 @@ package final class CBORWriter {
     }
 
     @inline(__always)
-    private func byte(_ byte: UInt8) {
+    func byte(_ byte: UInt8) {
         reserve(1)
         base.storeBytes(of: byte, toByteOffset: count, as: UInt8.self)
         count += 1
@@ -176,6 +176,13 @@ package final class CBORWriter {
             head(3, UInt64(utf8.count))
             raw(UnsafeRawBufferPointer(utf8))
         }
+    }
+
+    /// A text that the program holds.
+    @inline(__always)
+    func word(_ text: StaticString) {
+        head(3, UInt64(text.utf8CodeUnitCount))
+        raw(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 
     /// The head of an array; `count` items follow.

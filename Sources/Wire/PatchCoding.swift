@@ -1,5 +1,11 @@
 package import Values
 
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
 // A patch is an array of maps as RFC 6902 has them. Each commit carries one to the kernel and one
 // to every follower, so they are written and read without making values of the maps first. What is
 // read so is only what this writes: three members at most, none of them unknown. All else is read
@@ -38,23 +44,51 @@ extension CBORWriter {
     }
 
     /// The members in the order of RFC 8949 §4.2.1.
+    @inline(__always)
     private func operation(
-        _ name: String, _ path: Pointer, _ value: Value? = nil, from: Pointer? = nil
+        _ name: StaticString, _ path: Pointer, _ value: Value? = nil, from: Pointer? = nil
     ) {
         map(value == nil && from == nil ? 2 : 3)
-        text("op")
-        text(name)
+        word("op")
+        word(name)
         if let from {
-            text("from")
-            text(from.description)
+            word("from")
+            pointer(from)
         }
-        text("path")
-        text(path.description)
+        word("path")
+        pointer(path)
         guard let value else { return }
-        text("value")
+        word("value")
         self.value(value)
     }
+
+    /// A pointer's text, which is not made first.
+    private func pointer(_ pointer: Pointer) {
+        var size = 0
+        for token in pointer.tokens {
+            size += 1 + token.utf8.count
+            for byte in token.utf8 where byte == tilde || byte == slash { size += 1 }
+        }
+        head(3, UInt64(size))
+        for token in pointer.tokens {
+            byte(slash)
+            for byte in token.utf8 {
+                switch byte {
+                case tilde:
+                    self.byte(tilde)
+                    self.byte(UInt8(ascii: "0"))
+                case slash:
+                    self.byte(tilde)
+                    self.byte(UInt8(ascii: "1"))
+                default: self.byte(byte)
+                }
+            }
+        }
+    }
 }
+
+private let slash = UInt8(ascii: "/")
+private let tilde = UInt8(ascii: "~")
 
 extension CBORReader {
     /// A patch in any form that its value may have.
@@ -89,10 +123,10 @@ extension CBORReader {
         var from: Pointer?
         if count == 3, isNext("from") {
             try expect("from")
-            from = try Pointer(parsing: try text())
+            from = try pointer()
         }
         try expect("path")
-        let path = try Pointer(parsing: try text())
+        let path = try pointer()
         guard let from else {
             guard count == 3 else {
                 guard count == 2, Self.is(name, "remove") else { throw notPlain }
@@ -111,6 +145,27 @@ extension CBORReader {
         return .copy(from: from, to: path)
     }
 
+    /// A pointer. Where nothing in its text is escaped, as in nearly all, only the tokens are made.
+    private mutating func pointer() throws -> Pointer {
+        var ahead = self
+        let text = try ahead.utf8()
+        guard text.first == slash, !text.contains(tilde) else {
+            return try Pointer(parsing: try self.text())
+        }
+        var tokens: [String] = []
+        var rest = text.dropFirst()
+        while true {
+            let end = rest.firstIndex(of: slash) ?? rest.endIndex
+            let token = UnsafeRawBufferPointer(rebasing: rest[..<end])
+            guard let token = String(utf8: token) else { throw notPlain }
+            tokens.append(token)
+            guard end < rest.endIndex else { break }
+            rest = rest[(end + 1)...]
+        }
+        self = ahead
+        return Pointer(tokens)
+    }
+
     private var notPlain: CBORError { CBORError(.mismatch, at: position) }
 
     /// Steps over a text that must be this one.
@@ -125,6 +180,8 @@ extension CBORReader {
     }
 
     private static func `is`(_ bytes: UnsafeRawBufferPointer, _ text: StaticString) -> Bool {
-        text.withUTF8Buffer { $0.elementsEqual(bytes) }
+        let count = text.utf8CodeUnitCount
+        guard bytes.count == count, let start = bytes.baseAddress else { return false }
+        return memcmp(start, text.utf8Start, count) == 0
     }
 }

@@ -37,7 +37,7 @@ package enum PeerMessage {
     case pong(UInt64)
 
     /// The change of one region, made on the value at `base`; without a patch it was only read.
-    package struct Offer {
+    package struct Offer: Sendable {
         package var region: String
         package var base: UInt64
         package var patch: Patch?

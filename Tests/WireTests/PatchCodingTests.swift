@@ -9,6 +9,7 @@ import Wire
         Patch([.remove(["a"])]),
         Patch([.replace([], 1), .replace(["rows", "17", "amount"], -5)]),
         Patch([.add(["a~b", "c/d", ""], ["x": [1, .null, true]]), .test(["é"], 0.5)]),
+        Patch([.replace([""], 1), .remove(["", "é", ""]), .add(["~", "/", "~1"], 2)]),
         Patch([.move(from: ["list", "3"], to: ["list", "-"]), .copy(from: [], to: ["whole"])]),
         Patch((0..<300).map { .add(["rows", "\($0)"], ["id": .int(Int64($0))]) }),
     ]
@@ -60,6 +61,22 @@ import Wire
             for text in ["op", "remove", "path", "/a", "path", "/b"] { $0.text(text) }
         }
         #expect(throws: CBORError.self) { try Self.read(twice) }
+    }
+
+    @Test func `a path that is no text is refused`() {
+        for path: [UInt8] in [
+            [0x2F, 0xC3], [0x2F, 0x61, 0x2F, 0xFF, 0x2F], [0x2F, 0x7E, 0x30, 0x80],
+        ] {
+            let bytes = Self.bytes {
+                $0.array(1)
+                $0.map(2)
+                for text in ["op", "remove", "path"] { $0.text(text) }
+                $0.head(3, UInt64(path.count))
+                $0.raw(path)
+            }
+            let error = #expect(throws: CBORError.self) { try Self.read(bytes) }
+            #expect(error?.code == .notUTF8)
+        }
     }
 
     @Test func `a value is as deep as in the value of the patch, and no deeper`() throws {
