@@ -21,13 +21,7 @@ extension DeviceRuntime {
         case .publish(let channel, let payload):
             link.send { $0.askPublish(visit: visit, tag: tag, channel: channel, payload) }
         case .commit(let offers):
-            link.send {
-                $0.askCommit(
-                    visit: visit, tag: tag,
-                    offers.map {
-                        PeerMessage.Offer(region: $0.region, base: $0.base, patch: $0.patch)
-                    })
-            }
+            link.send { $0.askCommit(visit: visit, tag: tag, offers) }
         }
     }
 

@@ -100,7 +100,7 @@ struct VisitBuffer: BufferHandle {
             var values = bases.map(\.value)
             let result = try change(&values)
             let offers = regions.indices.map { index in
-                VisitState.Offer(
+                RegionOffer(
                     region: regions[index], base: bases[index].revision.counter,
                     patch: index < written.count
                         ? Patch.difference(from: bases[index].value, to: values[index]) : nil)
@@ -125,7 +125,7 @@ struct VisitBuffer: BufferHandle {
     /// manifest does not grant it or none declares it.
     @LoopActor
     private func refusal(of region: String, writing: Bool) async throws -> KernelError {
-        let offer = VisitState.Offer(region: region, base: 0, patch: writing ? Patch([]) : nil)
+        let offer = RegionOffer(region: region, base: 0, patch: writing ? Patch([]) : nil)
         guard case .failure(let error) = try await visit.ask(.commit([offer])) else {
             return KernelError(.unbound, "the kernel has sent no region \(region)")
         }
@@ -144,7 +144,7 @@ struct VisitBuffer: BufferHandle {
     }
 
     /// Refuses what no frame can carry.
-    private func check(_ offers: [VisitState.Offer]) throws(KernelError) {
+    private func check(_ offers: [RegionOffer]) throws(KernelError) {
         let limit = WireLimits.frame - 16_384
         var left = limit
         for offer in offers {

@@ -83,10 +83,7 @@ extension CableDriver {
         if let bytes = update.encoded { return bytes }
         let writer = CBORWriter(capacity: 256)
         writer.patch(
-            epoch: update.revision.epoch, counter: update.revision.counter,
-            update.changes.map {
-                KernelMessage.Change(region: $0.region, from: $0.from, patch: $0.patch)
-            })
+            epoch: update.revision.epoch, counter: update.revision.counter, update.changes)
         let bytes = writer.bytes
         update.encoded = bytes
         return bytes

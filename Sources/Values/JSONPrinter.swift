@@ -110,8 +110,7 @@ private struct JSONPrinter {
             case UInt8(ascii: "\r"): put("\\r")
             case UInt8(ascii: "\t"): put("\\t")
             case 0..<0x20, 0x7F:
-                let digits = String(byte, radix: 16)
-                put("\\u" + String(repeating: "0", count: 4 - digits.utf8.count) + digits)
+                put("\\u" + UInt16(byte).hexadecimal)
             default: text.append(byte)
             }
         }
