@@ -42,8 +42,8 @@ extension Hub {
         begin(flow)
     }
 
-    /// A command: it is accepted into its lane, and nobody waits for its end. The parameters and the
-    /// complexity are those of a call.
+    /// A command: it is accepted into its lane, and nobody waits for its end. The parameters and
+    /// the complexity are those of a call.
     package func dispatch(
         _ peer: Peer, _ id: UInt64, _ symbol: SymbolSlot?, _ payload: [UInt8], key: String? = nil
     ) {
