@@ -51,7 +51,7 @@ public enum Device {
 /// What a device answers, gathered before it says hello.
 @LoopActor
 public final class Bindings {
-    private(set) var announcements: [Hello.Announcement] = []
+    private(set) var announcements: [Binding] = []
     /// The code of every name, in the order in which the kernel counts them.
     private(set) var bodies: [Body] = []
     /// Whether a visit of each may not be repeated. A symbol that leaves it open counts as such,
@@ -114,7 +114,7 @@ public final class Bindings {
 
     private func announce<P, O>(_ symbol: Symbol<P, O>, _ body: Body) {
         announcements.append(
-            Hello.Announcement(
+            Binding(
                 name: symbol.name, traits: symbol.traits, stages: nil, last: false,
                 takes: symbol.payload.shape, gives: symbol.output.shape))
         isOnce.append(symbol.traits.replay ?? .once == .once)
@@ -134,7 +134,7 @@ public final class Bindings {
     /// Answers a symbol with a pipe, which the kernel drives.
     public func bind<P, O>(_ symbol: Symbol<P, O>, to pipe: Pipe<P, O>) {
         announcements.append(
-            Hello.Announcement(
+            Binding(
                 name: symbol.name, traits: symbol.traits, stages: pipe.stages.map(\.descriptor),
                 last: pipe.last != nil, takes: symbol.payload.shape, gives: symbol.output.shape))
         let name = symbol.name

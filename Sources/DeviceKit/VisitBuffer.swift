@@ -79,14 +79,14 @@ struct VisitBuffer: BufferHandle {
         let tag = visit.nextTag()
         while true {
             var values: [Value] = []
-            var offers: [PeerMessage.Offer] = []
+            var offers: [RegionOffer] = []
             for region in regions {
                 guard let base = visit.current(region) else {
                     throw try await refusal(of: region, writing: values.count < written.count)
                 }
                 values.append(base.value)
                 offers.append(
-                    PeerMessage.Offer(region: region, base: base.revision.counter, patch: nil))
+                    RegionOffer(region: region, base: base.revision.counter, patch: nil))
             }
             let bases = values
             let result = try change(&values)
@@ -113,7 +113,7 @@ struct VisitBuffer: BufferHandle {
     /// manifest does not grant it or none declares it.
     @LoopActor
     private func refusal(of region: String, writing: Bool) async throws -> KernelError {
-        let offer = PeerMessage.Offer(region: region, base: 0, patch: writing ? Patch([]) : nil)
+        let offer = RegionOffer(region: region, base: 0, patch: writing ? Patch([]) : nil)
         guard case .failure(let error) = try await visit.ask(.commit([offer])) else {
             return KernelError(.unbound, "the kernel has sent no region \(region)")
         }
@@ -132,7 +132,7 @@ struct VisitBuffer: BufferHandle {
     }
 
     /// Refuses what no frame can carry.
-    private func check(_ offers: [PeerMessage.Offer]) throws(KernelError) {
+    private func check(_ offers: [RegionOffer]) throws(KernelError) {
         let limit = WireLimits.frame - 16_384
         var left = limit
         for offer in offers {

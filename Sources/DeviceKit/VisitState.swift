@@ -13,7 +13,7 @@ final class VisitState {
     /// What a handler may ask, as data.
     enum Question: Sendable {
         case call(String, [UInt8])
-        case commit([PeerMessage.Offer])
+        case commit([RegionOffer])
         case run(SealedRoute, [UInt8])
         case dispatch(String, [UInt8])
         case publish(String, [UInt8])
@@ -163,10 +163,8 @@ final class VisitState {
             count += 1
             return count
         }
-        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-        for byte in key.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
         // SplitMix64.
-        var z = hash &+ n &* 0x9e37_79b9_7f4a_7c15
+        var z = Digest.of(key) &+ n &* 0x9e37_79b9_7f4a_7c15
         z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
         z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
         return z ^ (z >> 31)

@@ -201,12 +201,7 @@ package final class CableDriver {
         case .askCall(let visit, let tag, let symbol, let deadline, let payload):
             ask(peer, visit, tag, symbol) { .call($0, [UInt8](payload), deadline: deadline) }
         case .askCommit(let visit, let tag, let offers):
-            hub.ask(
-                peer, visit: visit, tag: tag,
-                .commit(
-                    offers.map {
-                        Operation.Offer(region: $0.region, base: $0.base, patch: $0.patch)
-                    }))
+            hub.ask(peer, visit: visit, tag: tag, .commit(offers))
         case .askRun(let visit, let tag, let route, let payload):
             hub.ask(peer, visit: visit, tag: tag, .run(route, [UInt8](payload)))
         case .askDispatch(let visit, let tag, let symbol, let payload):
@@ -290,7 +285,7 @@ package final class CableDriver {
             return nil
         }
         guard let slot = name.slot else {
-            fail(id, unbound(name.text))
+            fail(id, Hub.unbound(name.text))
             return nil
         }
         if let device, !device.mayCall(name.text) {
@@ -312,7 +307,7 @@ package final class CableDriver {
     ) {
         guard let name = resolve(symbol), let slot = name.slot else {
             let text = resolve(symbol)?.text ?? "number \(symbol)"
-            return hub.askUnknown(peer, visit: visit, tag: tag, text, unbound(text))
+            return hub.askUnknown(peer, visit: visit, tag: tag, text, Hub.unbound(text))
         }
         if let device, !device.mayCall(name.text) {
             return hub.askUnknown(
@@ -323,12 +318,6 @@ package final class CableDriver {
 
     func fail(_ id: UInt64, _ error: KernelError) {
         reply(call: id, .failure(error))
-    }
-
-    private func unbound(_ name: String) -> KernelError {
-        KernelError(
-            .unbound,
-            "no device provides \(name): see the `provides` of the manifests", outcome: .none)
     }
 
     private func denied(_ device: DeviceSlot, _ name: String) -> KernelError {
@@ -355,13 +344,8 @@ package final class CableDriver {
             cable: self, device: device, incarnation: incarnation, isCell: isCell,
             name: hello.name, seat: seat, program: program)
         if device != nil {
-            let bindings = (hello.bindings ?? []).map {
-                Binding(
-                    name: $0.name, traits: $0.traits, stages: $0.stages, last: $0.last,
-                    takes: $0.takes, gives: $0.gives)
-            }
             do {
-                try hub.announce(peer, bindings, publishes: hello.publishes)
+                try hub.announce(peer, hello.bindings ?? [], publishes: hello.publishes)
             } catch {
                 mismatchHeals = error.retry
                 return refuse(error.code, error.message)

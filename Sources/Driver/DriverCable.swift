@@ -12,14 +12,8 @@ extension CableDriver: Cable {
             of: order.asker.map { KernelMessage.Asker(visit: $0.visit, tag: $0.tag) },
             number: order.number, symbol: UInt64(order.symbol), flow: order.flow,
             path: order.path, step: order.step, attempt: order.attempt, now: order.now,
-            lowest: order.lowest, replay: order.replay,
-            reads: order.reads.isEmpty
-                ? []
-                : order.reads.map {
-                    KernelMessage.Read(
-                        region: $0.region, number: $0.number, revision: $0.revision,
-                        value: $0.value)
-                }, payload: order.value)
+            lowest: order.lowest, replay: order.replay, reads: order.reads,
+            payload: order.value)
         if !order.reads.isEmpty { output.cut(from: start) }
         tell()
     }

@@ -86,10 +86,7 @@ extension CableDriver {
         }
         let start = output.count
         output.patch(
-            epoch: update.revision.epoch, counter: update.revision.counter,
-            update.changes.map {
-                KernelMessage.Change(region: $0.region, from: $0.from, patch: $0.patch)
-            })
+            epoch: update.revision.epoch, counter: update.revision.counter, update.changes)
         let size = output.count - start
         update.encoded = [UInt8](UnsafeRawBufferPointer(rebasing: output.written[start...]))
         if size > most { output.truncate(to: start) }

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Values
 
 /// Finds manifests and the programs that they name.
 package struct ManifestSearch {
@@ -84,7 +85,7 @@ package struct ManifestSearch {
                     .success(
                         Found(
                             manifest: manifest, file: path, executable: program,
-                            digest: Self.digest(text))))
+                            digest: Digest.of(text).hexadecimal)))
             } catch {
                 results.append(.failure(error))
             }
@@ -109,15 +110,7 @@ package struct ManifestSearch {
     /// A short text that is another one when the text of the manifest is; nil for a file that
     /// cannot be read.
     package static func digest(of path: String) -> String? {
-        (try? read(path)).map(digest)
-    }
-
-    /// FNV-1a of 64 bits: it tells an edit, and no more is asked of it.
-    private static func digest(_ text: String) -> String {
-        let hash = text.utf8.reduce(UInt64(0xCBF2_9CE4_8422_2325)) { hash, byte in
-            (hash ^ UInt64(byte)) &* 0x100_0000_01B3
-        }
-        return String(hash, radix: 16)
+        (try? read(path)).map { Digest.of($0).hexadecimal }
     }
 
     package static func parent(of path: String) -> String {

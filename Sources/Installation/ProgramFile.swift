@@ -2,6 +2,7 @@
 // it. The layout of a program is that of the System V ABI, "Executable and Linkable Format".
 
 internal import Glibc
+internal import Values
 
 /// A file that is to be started.
 package struct ProgramFile: Sendable {
@@ -24,11 +25,11 @@ package struct ProgramFile: Sendable {
     }
 
     /// A number that is another one when one of the files is another or has been written anew, as a
-    /// build does. FNV-1a of what the system says of them.
+    /// build does: the digest of what the system says of them.
     ///
     /// - Parameter words: a program and its arguments; what is no path of a file does not count.
     package static func identity(of words: [String]) -> UInt64 {
-        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+        var digest = Digest.start
         for word in words where word.utf8.contains(UInt8(ascii: "/")) {
             var status = stat()
             guard stat(word, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { continue }
@@ -38,9 +39,9 @@ package struct ProgramFile: Sendable {
                 UInt64(bitPattern: Int64(status.st_mtim.tv_sec)),
                 UInt64(bitPattern: Int64(status.st_mtim.tv_nsec)),
             ]
-            for part in parts { hash = (hash ^ part) &* 0x100_0000_01B3 }
+            digest = parts.withUnsafeBytes { Digest.of($0, after: digest) }
         }
-        return hash
+        return digest
     }
 
     /// The machine that this process runs on, as ELF numbers it.

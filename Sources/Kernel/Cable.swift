@@ -77,22 +77,15 @@ package struct VisitOrder {
     /// Whether what is asked is compared with a record.
     package var replay: Bool
     /// What was read before.
-    package var reads: [RecordedRead]
+    package var reads: [RegionRead]
     /// The value that enters the stage.
     package var value: [UInt8]
-}
-
-/// A read that a repeat gets again.
-package struct RecordedRead {
-    package var region: String
-    package var number: UInt32
-    package var revision: UInt64
-    package var value: Value
 }
 
 /// One commit, as far as some peers follow its regions. It is one object for all of them, so that
 /// it is encoded once.
 package final class Update {
+    /// What the commit made.
     package let revision: Revision
     package let changes: [RegionChange]
     /// What the first cable has made of it for all.
@@ -101,20 +94,6 @@ package final class Update {
     package init(at revision: Revision, _ changes: [RegionChange]) {
         self.revision = revision
         self.changes = changes
-    }
-}
-
-/// The change of one region in a commit.
-package struct RegionChange: Sendable {
-    package var region: String
-    /// The revision at which the region was before.
-    package var from: UInt64
-    package var patch: Patch
-
-    package init(region: String, from: UInt64, patch: Patch) {
-        self.region = region
-        self.from = from
-        self.patch = patch
     }
 }
 

@@ -1,4 +1,5 @@
 internal import Control
+internal import Values
 
 /// Visits that were in the death of a process. Each is tried again in a cell: a process of its
 /// device that is started for it, takes nothing else, and is ended after it. What it asks of the
@@ -33,7 +34,7 @@ extension Hub {
             .poisoned,
             "\(symbol.name) with this payload has ended \(symbol.device?.name ?? "its device") "
                 + "again and again (\(reason))")
-        if flow.last { lose(finallyOf: flow, error.message) } else { finish(flow, .failure(error)) }
+        fail(flow, error)
     }
 
     func waitForCell(_ flow: Flow, _ symbol: SymbolSlot) {

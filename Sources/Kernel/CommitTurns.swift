@@ -1,4 +1,4 @@
-import Control
+internal import Values
 
 /// Whose commit goes first.
 ///

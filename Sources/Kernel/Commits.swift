@@ -83,6 +83,9 @@ extension Hub {
             outcome: .none)
     }
 
+    /// Bytes by which the size of a region may be told too large before it is counted anew.
+    private static let leastSlack = 4_096
+
     private struct Plan {
         let slot: RegionSlot
         let next: Value
@@ -130,7 +133,7 @@ extension Hub {
         let added = patch.addedSize
         var size = slot.size + added.values + added.heads - undo.addedSize.values
         var slack = slot.slack + added.heads
-        if size > limits.regionBytes || patch.copies || slack > 4_096 + size / 8 {
+        if size > limits.regionBytes || patch.hasCopies || slack > Self.leastSlack + size / 8 {
             size = next.encodedSize
             slack = 0
         }
@@ -159,9 +162,5 @@ extension Patch {
             case .remove, .copy, .test: sum
             }
         }
-    }
-
-    fileprivate var copies: Bool {
-        operations.contains { if case .copy = $0 { true } else { false } }
     }
 }

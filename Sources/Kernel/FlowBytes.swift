@@ -101,19 +101,19 @@ extension Hub {
     }
 
     /// The end that a flow waits for, if it cannot end at once. Where there is no room for what it
-    /// would give, it fails.
+    /// would give, it fails; what is no more than an error may be is held in any case.
     func waiting(_ flow: Flow, for ending: Flow.Ending) -> Flow.Ending {
+        var ending = ending
+        if case .failure(let error) = ending {
+            ending = .failure(error.cut(to: limits.errorBytes))
+        }
         guard flow.visit != nil || !flow.children.isEmpty || flow.route?.last != nil else {
             if flow.pendingBytes > 0 { wait(flow, with: 0) }
             return ending
         }
-        var ending = ending
-        if case .failure(var error) = ending, error.message.utf8.count > Flow.messageBytes {
-            error.message = String(error.message.prefix(Flow.messageBytes / 4))
-            ending = .failure(error)
-        }
         var bytes = flow.bytes(of: ending)
-        if bytes > flow.pendingBytes, bytes > Flow.messageBytes,
+        if case .failure = ending {
+        } else if bytes > flow.pendingBytes, bytes > limits.errorBytes,
             !hasRoom(bytes - flow.pendingBytes, isSpared: true)
         {
             ending = .failure(full(flow.symbol.name))
@@ -167,11 +167,17 @@ extension Hub {
             hold(flow, record, -entry.size - (entry.answer?.held ?? 0))
             if let child = entry.child { own(child) }
         }
+        record.forgetAlike()
     }
 
     /// The visit is over, and what it asked for and was not done is forgotten.
     func leaveVisit(_ flow: Flow) {
         flow.visit = nil
+        forgetPending(flow)
+    }
+
+    /// What was held back is no longer: it is done, or never will be.
+    func forgetPending(_ flow: Flow) {
         guard let record = flow.record, record.pending > 0 else { return }
         hold(flow, record, -record.pending)
         record.pending = 0
@@ -201,8 +207,6 @@ extension Flow {
     static let ownBytes = 512
     /// At least what the coding adds to two values that it joins.
     static let joinBytes = 16
-    /// The longest message of an error with which it waits for what it has started.
-    static let messageBytes = 4_096
 
     fileprivate func bytes(of ending: Ending) -> Int {
         switch ending {
@@ -243,7 +247,7 @@ extension Answer {
     }
 }
 
-extension RecordedRead {
+extension RegionRead {
     /// Bytes of it, without the value.
     var ownBytes: Int { 64 + region.utf8.count }
 }

@@ -31,19 +31,25 @@ extension Hub {
 
     private func enter(_ flow: Flow) {
         guard flow.entered.known else { return queue(flow, for: flow.entered) }
-        take(flow.entered.route, flow)
-        advance(flow)
+        take(flow)
     }
 
+    /// Takes the route of the symbol that the flow has entered.
+    ///
     /// What its first route gives is what the flow gives, wherever it is sent. Nobody waits for
-    /// what a command gives.
-    private func take(_ route: Route, _ flow: Flow) {
+    /// what a command or an event gives.
+    private func take(_ flow: Flow) {
+        guard let route = flow.entered.route else {
+            return finish(flow, .failure(Hub.unbound(flow.entered.name)))
+        }
         flow.route = route
         if flow.entered === flow.symbol {
-            if case .command = flow.origin { return }
-            if flow.isEvent { return }
-            flow.gives = route.gives
+            switch flow.origin {
+            case .command, .event: break
+            case .call, .operation, .branch: flow.gives = route.gives
+            }
         }
+        advance(flow)
     }
 
     /// The device has said how it answers the symbol of a flow that waited for it.
@@ -55,8 +61,7 @@ extension Hub {
             flow.limit = flow.deadline
             due = min(due, flow.deadline)
         }
-        take(flow.entered.route, flow)
-        advance(flow)
+        take(flow)
     }
 
     /// Goes to the next stage that takes time, or to the end.
@@ -167,11 +172,9 @@ extension Hub {
     func settle(_ flow: Flow, _ verb: EncodedVerb) {
         switch verb {
         case .next(let value):
-            if case .tap = flow.route?.stages[flow.position] {
-            } else if canCarry(flow, value.count) {
+            if !flow.isAtTap {
+                guard canCarry(flow, value.count) else { return overload(flow) }
                 carry(flow, value)
-            } else {
-                return overload(flow)
             }
             flow.position += 1
             forgetRecord(flow)
@@ -350,6 +353,11 @@ extension Hub {
             return .failure(error)
         case .divert(let target, _): return .failure(Hub.unbound(target.name))
         }
+    }
+
+    /// The stage cannot run to its end: the flow fails, or its `finally` is lost.
+    func fail(_ flow: Flow, _ error: KernelError) {
+        if flow.last { lose(finallyOf: flow, error.message) } else { finish(flow, .failure(error)) }
     }
 
     /// A `finally` did not run to its end.

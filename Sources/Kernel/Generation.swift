@@ -1,3 +1,5 @@
+internal import Control
+
 /// The processes of one build of a device, which are equal: any of them may take any stage.
 ///
 /// Two processes are of one build if they run the same program and have announced the same. Builds

@@ -184,7 +184,7 @@ struct History {
         }
         let way = Patch(ring[low..<high].flatMap(\.patch.operations))
         // Copies that are small one by one may be more together than a patch may make.
-        return way.copies ? nil : way
+        return way.hasCopies ? nil : way
     }
 }
 
@@ -195,7 +195,7 @@ extension History.Entry {
 }
 
 extension Patch {
-    fileprivate var copies: Bool {
+    var hasCopies: Bool {
         operations.contains { if case .copy = $0 { true } else { false } }
     }
 

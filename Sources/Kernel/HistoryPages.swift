@@ -17,12 +17,7 @@ extension Hub {
     package func readHistory(
         of name: String, after: UInt64?, last: UInt64?
     ) throws(KernelError) -> Value {
-        guard let slot = regions[name] else {
-            throw KernelError(
-                .unbound,
-                "there is no region \(name); there are " + regionNames.joined(separator: ", "),
-                outcome: .none)
-        }
+        let slot = try region(name)
         guard !slot.owned else {
             throw KernelError(
                 .denied,

@@ -16,10 +16,13 @@ import Values
 /// 5. A flow ends once: its visit settles, its children end, its `finally` runs, then it is told.
 /// 6. Only deaths of a device's own doing are charged to a visit.
 package final class Hub {
+    /// Every bound that it keeps to.
     package let limits: HubLimits
     /// This start of the kernel; larger than those before. It is set before anything happens.
     package var epoch: UInt64
+    /// Who runs the processes; nobody while the hub stands alone.
     package weak var observer: (any HubObserver)?
+    /// Makes the coding's sequence of encoded values.
     let join: ([[UInt8]]) -> [UInt8]
 
     /// Monotonic time in which the kernel itself ran, in nanoseconds.
@@ -28,15 +31,20 @@ package final class Hub {
     package internal(set) var wall: Int64 = 0
     /// Seen time at which `tick` is wanted at the latest; `UInt64.max` when never.
     package internal(set) var due = UInt64.max
+    /// The time that was told last.
     private var raw: UInt64?
+    /// The last tick came late.
     private var late = false
 
+    /// Those that somebody outside may call, by their names.
     var symbols: [String: SymbolSlot] = [:]
     /// The closures of announced pipes, by their names and the shapes of their pipes.
-    private(set) var closures: [String: SymbolSlot] = [:]
+    var closures: [String: SymbolSlot] = [:]
     private var symbolCount = 0
+    /// The devices by their names, as the manifests declare them.
     package private(set) var devices: [String: DeviceSlot] = [:]
-    package private(set) var bindings: [Binding] = []
+    /// What serving processes have announced last, of every device.
+    package internal(set) var bindings: [Binding] = []
     var regions: [String: RegionSlot] = [:]
     var feedCount = 0
     /// Commits since the start.
@@ -46,6 +54,7 @@ package final class Hub {
     /// The live flows in the order of their numbers.
     var first: Flow?
     var newest: Flow?
+    /// How many they are.
     package internal(set) var liveFlows = 0
     /// Bytes that they hold.
     package internal(set) var flowBytes = 0
@@ -56,12 +65,14 @@ package final class Hub {
     var beginnings: UInt64 = 0
     /// Devices of which an older generation finishes its flows.
     var elders = 0
+    /// What `Kernel.Errors` holds.
     var errors: [Value] = []
     /// Asked at the end of each visit and flow: all that a trace costs while it is off.
     var tracing = false
     var trace = Trace()
     /// Answers that came from attempts which are over.
     package internal(set) var staleReplies = 0
+    /// What it has done since its start.
     package internal(set) var load = LoadCounts()
 
     /// A hub in which nobody answers anything yet.
@@ -108,7 +119,9 @@ package final class Hub {
     // MARK: - Declarations
 
     /// Takes in a device's manifest: from now on requests for its symbols wait for it.
-    /// - Throws: `KernelError` when a symbol is promised by another device already.
+    ///
+    /// - Throws: `KernelError` when a symbol is promised by another device already, or has a name
+    ///   that no device may give; nothing is declared then.
     @discardableResult
     package func declare(_ declaration: DeviceDeclaration) throws(KernelError) -> DeviceSlot {
         let device = DeviceSlot(declaration)
@@ -137,6 +150,7 @@ package final class Hub {
     /// - Parameters:
     ///   - summary: one line that says what it is for.
     ///   - onlyReads: whether a client that looks at the past may call it.
+    ///   - answer: what it gives for a payload, at once.
     package func declare(
         builtin name: String, summary: String = "", onlyReads: Bool = false,
         _ answer: @escaping ([UInt8]) -> Result<[UInt8], KernelError>
@@ -148,7 +162,8 @@ package final class Hub {
         slot.known = true
     }
 
-    /// Binds one of the kernel's own symbols that concerns the connection on which it is called.
+    /// Binds one of the kernel's own symbols that concerns the connection on which it is called: a
+    /// client may call it, in the past too, and nobody else.
     package func declare(
         personal name: String, summary: String,
         _ answer: @escaping (Peer, [UInt8]) -> Result<[UInt8], KernelError>
@@ -172,7 +187,7 @@ package final class Hub {
         return slot
     }
 
-    private func make(_ name: String, _ device: DeviceSlot?) -> SymbolSlot {
+    func make(_ name: String, _ device: DeviceSlot?) -> SymbolSlot {
         let slot = SymbolSlot(name: name, id: symbolCount, device: device)
         symbolCount += 1
         return slot
@@ -186,144 +201,5 @@ package final class Hub {
     /// Every symbol that may be called.
     package var callable: [String] {
         symbols.keys.sorted()
-    }
-
-    // MARK: - Peers
-
-    /// A process of a device announces how it answers; it serves from `ready` on.
-    ///
-    /// - Parameter publishes: the shapes of the events that it publishes, by their channels.
-    /// - Throws: `KernelError` naming the symbol that is missing, double or not granted, or the
-    ///   channel whose events cannot be read.
-    package func announce(
-        _ peer: Peer, _ announced: [Binding], publishes: [String: String] = [:]
-    ) throws(KernelError) {
-        guard let device = peer.device else { return }
-        var names: Set<String> = []
-        for binding in announced {
-            guard names.insert(binding.name).inserted else {
-                throw KernelError(.denied, "\(device.name) binds \(binding.name) twice")
-            }
-            guard let slot = symbols[binding.name], slot.device === device else {
-                throw KernelError(
-                    .denied,
-                    "\(device.name) binds \(binding.name), which its manifest does not provide")
-            }
-            guard binding.traits.deadline / 3 >= binding.traits.attempt else {
-                throw KernelError(
-                    .denied, "\(binding.name): its deadline is under three attempts")
-            }
-        }
-        for slot in symbols.values where slot.device === device {
-            guard names.contains(slot.name) else {
-                throw KernelError(
-                    .denied,
-                    "\(device.name) leaves \(slot.name) unbound, which its manifest provides")
-            }
-        }
-        if peer.isCell { try compare(device, announced) }
-        for binding in announced { try check(binding, device) }
-        try check(events: publishes, announced, device)
-        peer.announced = announced.compactMap { bind($0, peer) }
-        expect(events: publishes, announced, from: peer)
-    }
-
-    /// A device that is refused has changed nothing.
-    private func check(_ binding: Binding, _ device: DeviceSlot) throws(KernelError) {
-        if let route = binding.route { try check(route, binding.name, device) }
-    }
-
-    /// Gives every name of a binding its place in the list by which visits address it.
-    private func bind(_ binding: Binding, _ peer: Peer) -> Peer.Announced? {
-        guard let slot = symbols[binding.name] else { return nil }
-        place(slot, peer)
-        let route =
-            binding.route.map { descriptor in
-                // Asked once: it is made from the whole pipe.
-                let signature = descriptor.signature
-                return self.route(of: descriptor) {
-                    closure("\(binding.name)\($0)", slot, binding, signature, peer)
-                }
-            }
-            ?? Route([.pipe(slot)], last: nil, gives: binding.gives)
-        return Peer.Announced(symbol: slot, binding: binding, route: route)
-    }
-
-    /// Flows that begin from now on run as was announced.
-    /// - Returns: whether something was not known.
-    @discardableResult
-    func adopt(_ all: [Peer.Announced]) -> Bool {
-        for announced in all {
-            announced.symbol.traits = announced.binding.traits
-            announced.symbol.takes = announced.binding.takes
-            announced.symbol.gives = announced.binding.gives
-            announced.symbol.route = announced.route
-            announced.symbol.known = true
-        }
-        let announced = all.map(\.binding)
-        // A restart announces what is known already, and is not held up by it.
-        let known = Dictionary(bindings.map { ($0.name, $0) }) { $1 }
-        guard announced.contains(where: { known[$0.name] != $0 }) else { return false }
-        let names = Set(announced.map(\.name))
-        bindings.removeAll { names.contains($0.name) }
-        bindings += announced
-        showSymbols()
-        showPipes()
-        return true
-    }
-
-    /// Forgets the closures that no process, route or flow knows any more, and the lanes in which
-    /// nothing waits and of which no symbol is: a device may announce others at each start.
-    private func forgetUnused() {
-        for key in Array(closures.keys) {
-            guard var slot = closures.removeValue(forKey: key) else { continue }
-            if !isKnownUniquelyReferenced(&slot) { closures[key] = slot }
-        }
-        let named = Set(bindings.compactMap(\.traits.lane))
-        lanes = lanes.filter { !$1.queue.isEmpty || named.contains($0) }
-    }
-
-    /// The anonymous symbol of a closure; closures are replayable unless the pipe says otherwise.
-    ///
-    /// It belongs to one shape of the pipe: a flow inside a pipe that a new build has changed never
-    /// meets the closure that stands at the same place now.
-    private func closure(
-        _ name: String, _ owner: SymbolSlot, _ binding: Binding, _ signature: String, _ peer: Peer
-    ) -> SymbolSlot {
-        let key = "\(name) \(signature)"
-        let slot = closures[key] ?? make(name, owner.device)
-        closures[key] = slot
-        slot.traits = binding.traits
-        slot.traits.replay = binding.traits.replay == .once ? .once : .replayable
-        slot.known = true
-        place(slot, peer)
-        return slot
-    }
-
-    private func place(_ slot: SymbolSlot, _ peer: Peer) {
-        while peer.places.count <= slot.id { peer.places.append(-1) }
-        peer.places[slot.id] = peer.placeCount
-        peer.placeCount += 1
-    }
-
-    /// The names of a peer's places, in order: the device counts them in the same way.
-    package static func places(of bindings: [Binding]) -> [String] {
-        bindings.flatMap { [$0.name] + ($0.route?.closures(of: $0.name) ?? []) }
-    }
-
-    /// The process serves: what waited for its device is delivered. A process that serves already
-    /// finishes the flows that have begun.
-    package func ready(_ peer: Peer) {
-        guard let device = peer.device else { return }
-        if peer.isCell { return cellReady(peer, device) }
-        guard !peer.away else { return }
-        let announced = peer.announced
-        peer.announced = []
-        let isNew = adopt(announced)
-        adopt(events: peer.publishes, of: peer)
-        enter(peer, device, announced)
-        if isNew { forgetUnused() }
-        expect(device, seat: peer.seat)
-        deliver(device)
     }
 }

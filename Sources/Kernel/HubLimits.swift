@@ -88,12 +88,11 @@ package struct HubLimits: Sendable {
     package var pageEvents = 1_024
     /// Bytes of them; a larger event comes alone.
     package var pageBytes = 256 << 10
-    /// Bytes of the code and of the message of an error that a device gives; the rest is cut off.
-    package var errorBytes = 16 << 10
+    /// Bytes of the code and of the message of an error, whoever gives, keeps or tells it; the rest
+    /// is cut off.
+    package var errorBytes = 4 << 10
     /// Entries of `Kernel.Errors`.
     package var errors = 256
-    /// Bytes of each text in one of them; what a device says of itself has any length.
-    package var errorText = 4 << 10
     /// Ends of flows and visits that the trace keeps.
     package var traceEntries = 16_384
     /// Bytes of them.

@@ -1,3 +1,5 @@
+internal import Values
+
 /// The keys under which a repeat of an effect is recognised: paths from the root down.
 extension Hub {
     /// The path that names the present step of a flow for ever.
@@ -17,18 +19,8 @@ extension Hub {
             return "\(StrongDigest.text(carried)):\(entry.number)"
         }
         let digest = Digest.of(carried)
-        entry.digest = digest
-        var rank = 0
-        for other in flow.record?.entries ?? []
-        where other !== entry && other.digest == digest && other.name.isLike(entry.name) {
-            if other.name == entry.name {
-                rank = other.rank
-                break
-            }
-            rank = max(rank, other.rank + 1)
-        }
-        entry.rank = rank
-        let text = Digest.text(digest)
+        let rank = flow.record?.rank(entry, digest) ?? 0
+        let text = digest.hexadecimal
         return rank == 0 ? "\(text):\(entry.number)" : "\(text).\(rank):\(entry.number)"
     }
 

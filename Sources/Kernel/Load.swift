@@ -27,7 +27,7 @@ extension Hub {
 
     /// How many are sent the changes of each place that is followed.
     package var followers: [(place: String, count: Int)] {
-        regions.values.flatMap(\.feeds).map { ($0.name, $0.followers.count) }
+        regions.values.flatMap(\.feeds.all).map { ($0.name, $0.followers.count) }
             .sorted { $0.0 < $1.0 }
     }
 

@@ -9,6 +9,9 @@ final class RegionSlot {
     static let pipes = "Kernel.Pipes"
     static let channels = "Kernel.Channels"
 
+    /// Bytes of changes for which it is not worth to look at the whole value.
+    static let little = 4_096
+
     let name: String
     /// The place among all regions, in the order of their declaration.
     let id: Int
@@ -19,8 +22,8 @@ final class RegionSlot {
     private(set) var counter: UInt64 = 0
     /// What has led to the value, as far back as it is kept.
     private(set) var history: History
-    /// What is followed of it: the whole, then parts.
-    var feeds: [Feed] = []
+    /// What is followed of it.
+    let feeds = Feeds()
     /// The commit that goes before all others.
     var turn: CommitTurn?
     /// At least the bytes that the value takes, and not many more.
@@ -83,6 +86,8 @@ final class RegionSlot {
 /// tells who follows.
 extension Hub {
     /// Allocates a region; the first device that declares it does.
+    ///
+    /// - Parameter owned: only the kernel writes it, and it counts revisions of its own.
     package func declare(region name: String, initial: Value, owned: Bool = false) {
         allocate(name, initial, owned: owned, depth: limits.pastRevisions)
     }
@@ -113,13 +118,25 @@ extension Hub {
     /// The regions that exist.
     package var regionNames: [String] { regions.keys.sorted() }
 
+    /// The region of a name.
+    /// - Throws: `KernelError` that says which there are.
+    func region(_ name: String) throws(KernelError) -> RegionSlot {
+        if let slot = regions[name] { return slot }
+        throw KernelError(
+            .unbound,
+            "there is no region \(name); there are " + regionNames.joined(separator: ", "),
+            outcome: .none)
+    }
+
     /// The regions that a device is sent from the start: those that its manifest lets it read.
     package func grantedRegions(_ device: DeviceSlot?) -> [String] {
         guard let device else { return [] }
         return device.reads.filter { regions[$0] != nil }.sorted()
     }
 
-    /// The kernel itself changes one of its regions.
+    /// The kernel itself changes one of its regions, and tells who follows it.
+    ///
+    /// - Complexity: linear in both values, for what differs is looked for.
     package func set(region name: String, _ value: Value) {
         guard let slot = regions[name], slot.owned, slot.value != value else { return }
         let patch = Patch.difference(from: slot.value, to: value)

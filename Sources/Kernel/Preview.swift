@@ -219,9 +219,6 @@ extension RegionSlot {
         guard let next = value(at: target), next.weight(limit: most) <= most else { return way }
         return Patch([.replace([], next)])
     }
-
-    /// Bytes of changes for which it is not worth to look at the whole value.
-    private static let little = 4_096
 }
 
 extension Peer {

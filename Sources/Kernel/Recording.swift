@@ -8,7 +8,14 @@ import Values
 /// in the record is held. When nothing is left to give, the record must have been asked in full:
 /// then what is held is done, and the repeat has become the present.
 extension Hub {
-    /// A visit asks for something.
+    /// A visit asks for something. One that the visit's process may not ask for, for it has ended,
+    /// is passed over.
+    ///
+    /// - Parameters:
+    ///   - number: of the visit.
+    ///   - tag: the number of the question within the visit, with which it is answered.
+    /// - Complexity: constant but for what the operation itself takes; in a repeat linear in the
+    ///   record.
     package func ask(_ peer: Peer, visit number: UInt64, tag: UInt64, _ operation: Operation) {
         guard let flow = peer.visits[number], let visit = flow.visit else {
             staleReplies += 1
@@ -135,7 +142,12 @@ extension Hub {
             outcome: .none)
     }
 
-    /// A read that a repeat must get again.
+    /// A visit has read a region: a repeat must get the same again.
+    ///
+    /// - Parameters:
+    ///   - number: of the visit.
+    ///   - n: counts the visit's reads of that region, from 0.
+    ///   - revision: at which its mirror had the region.
     package func note(
         _ peer: Peer, visit number: UInt64, region: String, number n: UInt32, revision: UInt64
     ) {
@@ -150,7 +162,7 @@ extension Hub {
             revision <= (slot.owned ? slot.counter : counter),
             let value = slot.value(at: revision)
         else { return }
-        let read = RecordedRead(region: region, number: n, revision: revision, value: value)
+        let read = RegionRead(region: region, number: n, revision: revision, value: value)
         // Between two changes of the region its value is that of the former.
         let place = min(revision, slot.counter)
         let bytes = slot.bytes(of: value, at: place)
@@ -186,10 +198,7 @@ extension Hub {
         for entry in due { tell(flow, entry, recorded: true) }
         let held = visit.held
         flow.visit?.held = []
-        if let record = flow.record {
-            hold(flow, record, -record.pending)
-            record.pending = 0
-        }
+        forgetPending(flow)
         for (entry, operation) in held
         where flow.visit?.number == number && (flow.ending == nil || flow.last) {
             if let record = flow.record, !entry.isRecorded {
@@ -227,10 +236,7 @@ extension Hub {
         visit.abandoned = why
         visit.held = []
         visit.due = []
-        if let record = flow.record {
-            hold(flow, record, -record.pending)
-            record.pending = 0
-        }
+        forgetPending(flow)
         if visit.cancelled == nil {
             visit.cancelled = seen
             visit.peer.cable.cancel(visit: visit.number)
@@ -360,12 +366,5 @@ extension Hub {
             }
         }
         visit.peer.cable.answer(visit: visit.number, tag: tag, answer)
-    }
-}
-
-extension Record {
-    func add(_ entry: Entry) {
-        entry.isRecorded = true
-        entries.append(entry)
     }
 }

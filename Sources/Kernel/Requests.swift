@@ -1,11 +1,15 @@
-import Control
+package import Control
 
 /// What connections ask for.
 extension Hub {
-    /// A call: the end of its flow is its reply.
+    /// A call: the end of its flow is its reply. Whatever is wrong with it is its reply, too.
     ///
-    /// - Parameter deadline: in milliseconds; 0 for the symbol's own.
-    /// - Parameter key: the caller's own key, under which a repeat of the request is recognised.
+    /// - Parameters:
+    ///   - id: the caller's own number, with which it is answered.
+    ///   - symbol: nil: nobody provides what was asked for.
+    ///   - deadline: in milliseconds; 0 for the symbol's own.
+    ///   - key: the caller's own key, under which a repeat of the request is recognised.
+    /// - Complexity: constant; with a key linear in the payload, some milliseconds for a mebibyte.
     package func call(
         _ peer: Peer, _ id: UInt64, _ symbol: SymbolSlot?, _ payload: [UInt8],
         deadline: UInt32 = 0, key: String? = nil
@@ -38,7 +42,8 @@ extension Hub {
         begin(flow)
     }
 
-    /// A command: it is accepted into its lane, and nobody waits for its end.
+    /// A command: it is accepted into its lane, and nobody waits for its end. The parameters and
+    /// the complexity are those of a call.
     package func dispatch(
         _ peer: Peer, _ id: UInt64, _ symbol: SymbolSlot?, _ payload: [UInt8], key: String? = nil
     ) {
@@ -57,40 +62,6 @@ extension Hub {
         }
     }
 
-    /// Puts a command into its lane; `beginIfFirst` follows.
-    func accept(
-        _ symbol: SymbolSlot, _ payload: [UInt8], path: String?, isSpared: Bool = false
-    ) -> Result<Flow, KernelError> {
-        guard symbol.builtin == nil else {
-            return .failure(
-                KernelError(.denied, "\(symbol.name) is answered at once: call it"))
-        }
-        if let refused = symbol.device?.refused {
-            return .failure(unavailable(symbol, refused))
-        }
-        let lane = lane(of: symbol)
-        guard lane.queue.count < limits.laneCommands,
-            lane.bytes + payload.count <= limits.laneBytes
-        else {
-            return .failure(
-                KernelError(
-                    .overloaded,
-                    "\(lane.queue.count) commands of \(lane.bytes) bytes wait already: try "
-                        + "again later", outcome: .none, retry: true))
-        }
-        guard hasRoom(payload.count + Flow.ownBytes, isSpared: isSpared) else {
-            return .failure(full(symbol.name))
-        }
-        let flow = start(.command, symbol, payload, path: path, bound: .max)
-        flow.lane = lane
-        lane.enter(flow)
-        return .success(flow)
-    }
-
-    func beginIfFirst(_ flow: Flow) {
-        if flow.lane?.queue.first === flow { begin(flow) }
-    }
-
     /// Why a caller's own key is refused: what waits is bounded by its payloads.
     @inline(__always)
     func tooLong(_ key: String?, for name: String) -> KernelError? {
@@ -101,23 +72,9 @@ extension Hub {
             outcome: .none)
     }
 
-    private func lane(of symbol: SymbolSlot) -> Lane {
-        let name = symbol.traits.lane ?? ""
-        if let lane = lanes[name] { return lane }
-        let lane = Lane(name)
-        lanes[name] = lane
-        return lane
-    }
-
-    /// The next command runs; of many that end at once, none begins the next within itself.
-    func goOn(_ lane: Lane) {
-        guard !lane.isAdvancing else { return }
-        lane.isAdvancing = true
-        while let next = lane.queue.first, !next.running { begin(next) }
-        lane.isAdvancing = false
-    }
-
-    /// The client no longer wants the answer.
+    /// The client no longer wants the answer; a call that has ended already is none of its calls.
+    ///
+    /// - Complexity: linear in the live flows.
     package func cancel(_ peer: Peer, call id: UInt64) {
         if stopReading(peer, id) { return }
         guard peer.open > peer.reading else { return }
@@ -164,38 +121,10 @@ extension Hub {
         }
     }
 
-    /// A device does not come back by itself: who waits for it is told now, unless it has another
-    /// seat that serves or is to serve.
-    package func refuse(_ device: DeviceSlot, seat: Int = 0, _ status: String) {
-        device.refusals[seat] = status
-        guard device.refusals.count >= device.seats else { return recall(device) }
-        // Of several, the word that asks for an operator says most.
-        let status = device.refusals.values.contains("failed") ? "failed" : status
-        device.refused = status
-        device.cellsComing = 0
-        for flow in device.waiting + device.apart where flow.waiting === device {
-            if flow.waitsForEver {
-                keep(waiting: flow)
-                continue
-            }
-            leaveQueue(flow)
-            if flow.last {
-                lose(finallyOf: flow, "the device \(device.name) is \(status)")
-            } else {
-                finish(flow, .failure(unavailable(stageSymbol(flow) ?? flow.symbol, status)))
-            }
-        }
-    }
-
-    /// A stopped device is to start: requests wait for it again.
-    package func expect(_ device: DeviceSlot, seat: Int = 0) {
-        device.refusals[seat] = nil
-        device.refused = nil
-    }
-
     // MARK: - Errors
 
-    static func unbound(_ name: String) -> KernelError {
+    /// Nobody provides a symbol.
+    package static func unbound(_ name: String) -> KernelError {
         KernelError(
             .unbound, "no device provides \(name): see the `provides` of the manifests",
             outcome: .none)
@@ -209,14 +138,6 @@ extension Hub {
         KernelError(
             .overloaded,
             "\(peer.name) has \(peer.open) calls and \(peer.openBytes) bytes open already",
-            outcome: .none, retry: true)
-    }
-
-    func unavailable(_ symbol: SymbolSlot, _ status: String) -> KernelError {
-        KernelError(
-            .unavailable,
-            "\(symbol.name): the device \(symbol.device?.name ?? "") is \(status)"
-                + (status == "failed" ? "; see `concentric errors`, then restart it" : ""),
             outcome: .none, retry: true)
     }
 }

@@ -1,5 +1,51 @@
 internal import Control
 
+/// The stages that a flow runs along. A route never changes; a device that announces another pipe
+/// makes a new one, and flows go on along the route on which they started.
+final class Route {
+    enum Stage {
+        /// The output is the next value.
+        case pipe(SymbolSlot)
+        /// The value stays.
+        case tap(SymbolSlot)
+        /// The kernel joins the request and the value.
+        case withRequest
+        /// A flow for each branch.
+        case fork([Route])
+    }
+
+    let stages: [Stage]
+    let last: SymbolSlot?
+    /// The shape of what it gives.
+    let gives: String
+    /// Whether the output of its only stage is its own.
+    let isOnePipe: Bool
+    /// The place of the last stage that is given the request; -1 if there is none.
+    let lastJoin: Int
+
+    init(_ stages: [Stage], last: SymbolSlot?, gives: String = "") {
+        if stages.count == 1, last == nil, case .pipe = stages[0] {
+            isOnePipe = true
+        } else {
+            isOnePipe = false
+        }
+        lastJoin =
+            stages.lastIndex { if case .withRequest = $0 { true } else { false } } ?? -1
+        self.gives = gives
+        self.stages = stages
+        self.last = last
+    }
+}
+
+extension RouteDescriptor {
+    /// Its stages and branches, those within its forks included.
+    var size: Int {
+        stages.reduce(0) { sum, stage in
+            stage.branches.reduce(sum + 1) { $0 + 1 + $1.size }
+        }
+    }
+}
+
 /// Routes are made from the descriptors of pipes, announced ones and those that a handler builds.
 extension Hub {
     /// The route of a pipe.

@@ -59,26 +59,4 @@ extension Hub {
             if let symbol = stageSymbol(flow) { queue(flow, for: symbol) }
         }
     }
-
-    // MARK: - Commands of handlers
-
-    func perform(
-        _ flow: Flow, _ entry: Entry, dispatch symbol: SymbolSlot, _ payload: [UInt8]
-    ) {
-        // It outlives the flow that sent it: below that flow's key its own keys would be forgotten
-        // while it still runs. Only what a caller's own key stands for is kept for longer.
-        // One that sends itself again, for days, would have a longer key each time.
-        var path: String?
-        if flow.path?.hasPrefix(Hub.ownRoot) == true {
-            let place = place(of: entry, payload, in: flow)
-            path = "\(ownKey(of: flow))/dispatch:\(symbol.name):\(place)"
-        }
-        switch accept(symbol, payload, path: path, isSpared: flow.isSpared) {
-        case .failure(let error): answer(flow, entry, .failure(error))
-        case .success(let command):
-            flow.dirty = true
-            answer(flow, entry, .output([]))
-            beginIfFirst(command)
-        }
-    }
 }

@@ -44,7 +44,7 @@ extension Hub {
         }
         var news: [(feed: Feed, change: RegionChange)] = []
         for change in changes {
-            for feed in change.slot.feeds {
+            for feed in change.slot.feeds.touched(by: change.patch) {
                 guard let patch = feed.patch(of: change) else { continue }
                 news.append(
                     (feed, RegionChange(region: feed.name, from: feed.counter, patch: patch)))
@@ -149,12 +149,7 @@ extension Hub {
     ) throws(KernelError) -> (slot: RegionSlot, pointer: Pointer?) {
         let parts = name.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
         let region = String(parts[0])
-        guard let slot = regions[region] else {
-            throw KernelError(
-                .unbound,
-                "there is no region \(region); there are " + regionNames.joined(separator: ", "),
-                outcome: .none)
-        }
+        let slot = try self.region(region)
         if let device = peer.device, !device.reads.contains(region) {
             throw KernelError(
                 .denied, "the manifest of \(device.name) does not grant reading \(region)",
@@ -197,10 +192,10 @@ extension Hub {
     }
 
     private func feed(_ slot: RegionSlot, _ pointer: Pointer?, _ name: String) -> Feed {
-        if let feed = slot.feeds.first(where: { $0.pointer == pointer }) { return feed }
+        if let feed = slot.feeds[pointer] { return feed }
         feedCount += 1
         let feed = Feed(name: name, id: feedCount, slot: slot, pointer: pointer)
-        slot.feeds.append(feed)
+        slot.feeds.insert(feed)
         return feed
     }
 
@@ -233,7 +228,9 @@ extension Hub {
         guard let entries = slot.history.entries(since: known.counter) else { return nil }
         // An entry holds the way back, too.
         let bytes = entries.reduce(0) { $0 + $1.bytes } / 2
-        guard bytes < 4_096 || slot.value.weight(limit: bytes) > bytes else { return nil }
+        guard bytes < RegionSlot.little || slot.value.weight(limit: bytes) > bytes else {
+            return nil
+        }
         return entries.map {
             Update(
                 at: Revision(epoch: epoch, counter: $0.to),
@@ -257,7 +254,7 @@ extension Hub {
 
     private func leave(_ feed: Feed, _ peer: Peer) {
         feed.followers.removeAll { $0 === peer }
-        if feed.followers.isEmpty { feed.slot.feeds.removeAll { $0 === feed } }
+        if feed.followers.isEmpty { feed.slot.feeds.remove(feed) }
     }
 
     /// What was not sent to a peer is made good: each of the places whole, together at one

@@ -144,7 +144,8 @@ extension Hub {
         if visit.cancelled != nil { end = .cancelled }
         let payload = trace.wantsPayloads ? Array(flow.value.prefix(limits.tracePayload)) : nil
         trace.add(
-            entry(flow, visit, end, payload, target: target, failure.map(shortened)), limits)
+            entry(flow, visit, end, payload, target: target, failure?.cut(to: limits.tracePayload)),
+            limits)
     }
 
     /// A visit whose answer nobody waits for any longer.
@@ -158,7 +159,8 @@ extension Hub {
         guard isTracing else { return }
         switch result {
         case .success: trace.add(entry(flow, .ok, nil), limits)
-        case .failure(let error): trace.add(entry(flow, .fail, shortened(error)), limits)
+        case .failure(let error):
+            trace.add(entry(flow, .fail, error.cut(to: limits.tracePayload)), limits)
         }
     }
 
@@ -172,13 +174,6 @@ extension Hub {
                     TraceEntry.Flow(origin: .mirror, client: peer.name, under: 0)),
                 flow: 0, root: 0, step: 0, symbol: region, end: .fail, target: nil, error: error,
                 begin: trace.moment(seen, now: seen, wall: wall), duration: 0), limits)
-    }
-
-    private func shortened(_ error: KernelError) -> KernelError {
-        var error = error
-        error.message = error.message.cut(to: limits.tracePayload)
-        error.code = KernelError.Code(rawValue: error.code.rawValue.cut(to: limits.tracePayload))
-        return error
     }
 
     private func entry(

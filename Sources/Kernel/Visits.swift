@@ -9,7 +9,7 @@ extension Hub {
     func queue(_ flow: Flow, for symbol: SymbolSlot, front: Bool = false) {
         if let home = symbol.home { return queue(flow, for: symbol, at: home) }
         guard let device = symbol.device else {
-            return finish(flow, .failure(Hub.unbound))
+            return finish(flow, .failure(Hub.unbound(symbol.name)))
         }
         if let refused = device.refused, !flow.waitsForEver {
             if flow.last {
@@ -91,7 +91,7 @@ extension Hub {
         guard let place = asker == nil ? peer.place(of: symbol) : symbol.id else {
             let error = KernelError(
                 .unbound, "\(symbol.name): \(peer.name) now announces another pipe")
-            return flow.last ? lose(finallyOf: flow, error.message) : finish(flow, .failure(error))
+            return fail(flow, error)
         }
         let bytes = flow.value.count + (flow.path?.utf8.count ?? 0)
         guard bytes <= limits.visitBytes, flow.record?.fits(limits.repeatBytes - bytes) ?? true
@@ -101,7 +101,7 @@ extension Hub {
                 .tooLarge,
                 "\(symbol.name) would be sent \(bytes) bytes and \(reads) that it has read before; "
                     + "the limits are \(limits.visitBytes) and, together, \(limits.repeatBytes)")
-            return flow.last ? lose(finallyOf: flow, error.message) : finish(flow, .failure(error))
+            return fail(flow, error)
         }
         peer.deliveries += 1
         flow.attempt += 1
@@ -132,7 +132,7 @@ extension Hub {
         peer.lastReply = seen
         remove(number, from: peer)
         var verb = said
-        if case .fail(let error) = said { verb = .fail(cut(error)) }
+        if case .fail(let error) = said { verb = .fail(error.cut(to: limits.errorBytes)) }
         if visit.replay, unmatched(flow).contains(where: \.effect) {
             verb = .fail(Hub.diverged(visit.symbol))
         }
@@ -164,14 +164,6 @@ extension Hub {
             cancelChildren(flow, "its stage answered without waiting for it")
         }
         close(flow)
-    }
-
-    /// An error goes on to whoever waits for it, in a frame that holds more than it held here.
-    private func cut(_ error: KernelError) -> KernelError {
-        var error = error
-        error.message = error.message.cut(to: limits.errorBytes)
-        error.code = KernelError.Code(rawValue: error.code.rawValue.cut(to: limits.errorBytes))
-        return error
     }
 
     /// A visit has ended with an output, which is lent. Most are the end of a call and of nothing
@@ -283,8 +275,7 @@ extension Hub {
             let error = KernelError(
                 .deviceLost,
                 "\(device) ended (\(reason)) while \(name) ran, which may not be repeated")
-            if flow.last { return lose(finallyOf: flow, error.message) }
-            return finish(flow, .failure(error))
+            return fail(flow, error)
         }
         if verdict == .poisoned { return poison(flow, visit.symbol, reason) }
         if verdict == .cell {

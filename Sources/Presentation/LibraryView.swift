@@ -4,21 +4,11 @@ import Contract
 struct LibraryView {
     let model: Model
 
-    /// What a column shows, from the most to the least important.
-    private struct Column {
-        let head: String
-        let width: Int
-        var isRight = false
-        let text: (SlideshowSummary) -> String
-    }
-
-    /// Cells between two columns.
-    private static let gap = 2
     /// Cells that the name keeps before the first column is shown, and before each other one.
-    private static let narrowestName = 10
-    private static let narrowName = 18
+    private static let narrowNames = (first: 10, other: 18)
 
-    private var columns: [Column] {
+    /// From the most to the least important.
+    private var columns: [Column<SlideshowSummary>] {
         let offset = model.settings.utcOffset
         return [
             Column(head: "slides", width: 6, isRight: true) { "\($0.slideCount)" },
@@ -34,18 +24,9 @@ struct LibraryView {
             drawEmpty(into: &frame, rows: layout.list)
             return
         }
-        var shown: [Column] = []
-        var used = 2
-        for column in columns {
-            let name = shown.isEmpty ? Self.narrowestName : Self.narrowName
-            guard used + Self.gap + column.width + name <= frame.size.columns else { break }
-            shown.append(column)
-            used += Self.gap + column.width
-        }
-        let nameWidth = frame.size.columns - used
-        if let row = layout.heads {
-            draw(row, "name", nameWidth, shown, { $0.head }, .heads, into: &frame)
-        }
+        let columns = Columns(
+            self.columns, from: 2, width: frame.size.columns - 2, name: Self.narrowNames)
+        if let row = layout.heads { columns.drawHeads(row: row, into: &frame) }
         let rows = model.library.rows
         let visible = model.library.cursor.visible(rows: layout.list.count, of: rows.count)
         for (row, index) in zip(layout.list, visible) {
@@ -56,26 +37,7 @@ struct LibraryView {
                 frame.fill(row: row, column: 0, width: frame.size.columns, style: style)
                 frame.put("›", row: row, column: 0, style: style)
             }
-            draw(row, summary.name, nameWidth, shown, { $0.text(summary) }, style, into: &frame)
-        }
-    }
-
-    private func draw(
-        _ row: Int, _ name: String, _ nameWidth: Int, _ columns: [Column],
-        _ text: (Column) -> String, _ style: Style, into frame: inout Frame
-    ) {
-        frame.put(name, row: row, column: 2, width: nameWidth, style: style)
-        var place = 2 + nameWidth
-        for column in columns {
-            place += Self.gap
-            if column.isRight {
-                frame.put(
-                    text(column), row: row, endingAt: place + column.width, width: column.width,
-                    style: style)
-            } else {
-                frame.put(text(column), row: row, column: place, width: column.width, style: style)
-            }
-            place += column.width
+            columns.draw(summary, name: summary.name, row: row, style: style, into: &frame)
         }
     }
 

@@ -116,8 +116,7 @@ private struct JSONPrinter {
             case "\r": put("\\r")
             case "\t": put("\\t")
             case _ where Self.isSteering(scalar.value):
-                let digits = String(scalar.value, radix: 16)
-                put("\\u" + String(repeating: "0", count: 4 - digits.utf8.count) + digits)
+                put("\\u" + UInt16(scalar.value).hexadecimal)
             default: put(String(scalar))
             }
         }

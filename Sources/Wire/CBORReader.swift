@@ -236,21 +236,21 @@ package struct CBORReader {
     /// The count of an array, at most one for each byte left: safe to reserve for.
     @inline(__always)
     package mutating func array() throws(CBORError) -> Int {
-        let start = position
-        let count = try argument(4)
-        guard count <= UInt64(end - position) else {
-            position = start
-            throw CBORError(.truncated, at: start)
-        }
-        return Int(count)
+        try count(4, of: 1)
     }
 
     /// The count of a map, at most one for each two bytes left: safe to reserve for.
     @inline(__always)
     package mutating func map() throws(CBORError) -> Int {
+        try count(5, of: 2)
+    }
+
+    /// - Parameter bytes: what each of those that are counted takes at least.
+    @inline(__always)
+    private mutating func count(_ major: UInt8, of bytes: Int) throws(CBORError) -> Int {
         let start = position
-        let count = try argument(5)
-        guard count <= UInt64(end - position) / 2 else {
+        let count = try argument(major)
+        guard count <= UInt64((end - position) / bytes) else {
             position = start
             throw CBORError(.truncated, at: start)
         }

@@ -19,23 +19,20 @@ package struct WireEvent: Sendable, Equatable {
 }
 
 extension CBORReader {
-    mutating func optionalUInt() throws -> UInt64? {
-        skipNull() ? nil : try uint()
-    }
-
     /// A page of a channel; its events follow each other without a gap.
     mutating func events() throws -> KernelMessage.Reply {
         let after = try uint()
-        let count = try array()
-        var events: [WireEvent] = []
-        for place in 0..<count {
-            guard try array() == 5 else { throw WireError.field("event") }
-            let event = WireEvent(
-                sequence: try uint(), at: try int(), flow: try optionalUInt(),
-                symbol: try optionalText(), payload: [UInt8](try bytes()))
-            guard after >= UInt64(count), event.sequence == after - UInt64(count - 1 - place)
-            else { throw WireError.field("the number of an event") }
-            events.append(event)
+        let events = try rows("events", of: 5) { row in
+            WireEvent(
+                sequence: try row.uint(), at: try row.int(), flow: try row.optionalUInt(),
+                symbol: try row.optionalText(), payload: [UInt8](try row.bytes()))
+        }
+        let before = after.subtractingReportingOverflow(UInt64(events.count))
+        guard events.isEmpty || !before.overflow else { throw WireError.field("events") }
+        for (place, event) in events.enumerated() {
+            guard event.sequence == before.partialValue + UInt64(place + 1) else {
+                throw WireError.field("the number of an event")
+            }
         }
         return .events(after: after, events)
     }
@@ -76,38 +73,6 @@ extension CBORWriter {
         }
     }
 
-    package func published(answer visit: UInt64, _ tag: UInt64, _ sequence: UInt64) {
-        frame(.answer, 4) {
-            $0.uint(visit)
-            $0.uint(tag)
-            $0.uint(4)
-            $0.uint(sequence)
-        }
-    }
-
-    package func published(reply id: UInt64, _ sequence: UInt64) {
-        frame(.reply, 3) {
-            $0.uint(id)
-            $0.uint(4)
-            $0.uint(sequence)
-        }
-    }
-
-    /// - Parameters:
-    ///   - count: how many events `write` writes.
-    ///   - write: each of them, with `event`.
-    package func events(
-        reply id: UInt64, after: UInt64, count: Int, _ write: (CBORWriter) -> Void
-    ) {
-        frame(.reply, 4) {
-            $0.uint(id)
-            $0.uint(5)
-            $0.uint(after)
-            $0.array(count)
-            write($0)
-        }
-    }
-
     package func event(
         sequence: UInt64, at: Int64, flow: UInt64?, symbol: String?, _ payload: [UInt8]
     ) {
@@ -117,18 +82,5 @@ extension CBORWriter {
         optional(flow)
         optional(symbol)
         bytes(payload)
-    }
-
-    package func gap(reply id: UInt64, from: UInt64, to: UInt64) {
-        frame(.reply, 4) {
-            $0.uint(id)
-            $0.uint(6)
-            $0.uint(from)
-            $0.uint(to)
-        }
-    }
-
-    private func optional(_ number: UInt64?) {
-        if let number { uint(number) } else { null() }
     }
 }

@@ -1,7 +1,7 @@
 package import Values
 
-/// A number that stands for a value: FNV-1a of 64 bits over its canonical CBOR. Whoever keeps a
-/// copy of a value by its changes compares it, to find a defect; it is no defence against malice.
+/// A number that stands for a value: the `Digest` of its canonical CBOR. Whoever keeps a copy of a
+/// value by its changes compares it, to find a defect.
 package enum ContentDigest {
     /// The digest of a value.
     /// - Complexity: linear; the value is encoded for it.
@@ -13,8 +13,6 @@ package enum ContentDigest {
 
     /// The digest of a value's canonical bytes.
     package static func of(encoded bytes: UnsafeRawBufferPointer) -> UInt64 {
-        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-        for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
-        return hash
+        Digest.of(bytes)
     }
 }

@@ -25,18 +25,10 @@ extension CBORReader {
     }
 
     mutating func known() throws -> [PeerMessage.Known] {
-        let count = try array()
-        guard count >= 1, count <= WireLimits.resumed else {
-            throw WireError.field("places to resume")
+        try rows("places to resume", of: 3, 1...WireLimits.resumed) { row in
+            PeerMessage.Known(
+                region: try row.name(), epoch: try row.uint(), counter: try row.uint())
         }
-        var known: [PeerMessage.Known] = []
-        for _ in 0..<count {
-            guard try array() == 3 else { throw WireError.field("place") }
-            known.append(
-                PeerMessage.Known(
-                    region: try name(), epoch: try uint(), counter: try uint()))
-        }
-        return known
     }
 }
 

@@ -11,34 +11,11 @@ package struct Hello {
     /// What a client calls itself; a device's name comes from its manifest.
     package var name: String
     /// How a device answers its symbols; nil for a client.
-    package var bindings: [Announcement]?
+    package var bindings: [Binding]?
     /// The shapes of the events that a device publishes, by their channels; not all need be told.
     package var publishes: [String: String] = [:]
 
-    /// How a device answers one symbol.
-    package struct Announcement {
-        package var name: String
-        package var traits: Traits
-        package var stages: [StageDescriptor]?
-        package var last: Bool
-        /// The shapes of payload and output; empty when they are not told.
-        package var takes: String
-        package var gives: String
-
-        package init(
-            name: String, traits: Traits, stages: [StageDescriptor]?, last: Bool,
-            takes: String = "", gives: String = ""
-        ) {
-            self.takes = takes
-            self.gives = gives
-            self.name = name
-            self.traits = traits
-            self.stages = stages
-            self.last = last
-        }
-    }
-
-    package init(name: String, bindings: [Announcement]?) {
+    package init(name: String, bindings: [Binding]?) {
         self.wire = WireVersion.wire
         self.build = WireVersion.build
         self.name = name
@@ -64,8 +41,8 @@ package struct Hello {
             return
         }
         guard list.count <= WireLimits.bindings else { throw .field("hello.bindings") }
-        var read: [Announcement] = []
-        for item in list { read.append(try Announcement(value: item)) }
+        var read: [Binding] = []
+        for item in list { read.append(try Binding(value: item)) }
         bindings = read
     }
 
@@ -80,28 +57,26 @@ package struct Hello {
     }
 }
 
-extension Hello.Announcement {
+extension Binding {
     init(value: Value) throws(WireError) {
         guard let name = value["name"]?.text, !name.isEmpty, name.utf8.count <= WireLimits.name
         else { throw .field("binding.name") }
         guard let attempt = UInt32(exactly: value["attempt"]?.int ?? 3_000),
             let deadline = UInt32(exactly: value["deadline"]?.int ?? 10_000)
         else { throw .field("binding.deadline") }
-        self.name = name
-        traits = Traits(
+        let traits = Traits(
             value["replay"]?.text.flatMap(Traits.Replay.init(rawValue:)),
             lane: value["lane"]?.text, summary: value["summary"]?.text ?? "", attempt: attempt,
             deadline: deadline)
-        last = value["finally"]?.bool ?? false
-        takes = value["takes"]?.text ?? ""
-        gives = value["gives"]?.text ?? ""
-        guard let list = value["stages"]?.array else {
-            stages = nil
-            return
+        var stages: [StageDescriptor]?
+        if let list = value["stages"]?.array {
+            var read: [StageDescriptor] = []
+            for item in list { read.append(try StageDescriptor(value: item, depth: 0)) }
+            stages = read
         }
-        var read: [StageDescriptor] = []
-        for item in list { read.append(try StageDescriptor(value: item, depth: 0)) }
-        stages = read
+        self.init(
+            name: name, traits: traits, stages: stages, last: value["finally"]?.bool ?? false,
+            takes: value["takes"]?.text ?? "", gives: value["gives"]?.text ?? "")
     }
 
     var value: Value {

@@ -1,4 +1,4 @@
-package import Control
+internal import Control
 package import Values
 
 /// A message from the kernel to a device or client. Payloads are borrowed from the frame.
@@ -23,32 +23,6 @@ package enum KernelMessage {
     case piece(left: UInt64, UnsafeRawBufferPointer)
     case ping(UInt64)
     case pong(UInt64)
-
-    /// How a question ended.
-    package enum Reply {
-        case output(UnsafeRawBufferPointer)
-        case failure(KernelError)
-        /// The commit is made; in a repeat, the values that it was applied to.
-        case committed(revision: UInt64, values: [Value]?)
-        /// The same in a repeat, as what differs from the values of an earlier commit of the visit.
-        case repeated(revision: UInt64, since: UInt64, [Patch])
-        case conflict
-        /// The event stands in its channel under this number.
-        case published(UInt64)
-        /// What comes after an event of a channel.
-        case events(after: UInt64, [WireEvent])
-        /// Events of a channel that are no longer kept.
-        case gap(from: UInt64, to: UInt64)
-
-        fileprivate var fields: Int {
-            switch self {
-            case .output, .failure, .published: 2
-            case .committed, .events, .gap: 3
-            case .repeated: 4
-            case .conflict: 1
-            }
-        }
-    }
 
     /// The question by which a visit runs a pipe.
     package struct Asker: Hashable, Sendable {
@@ -76,20 +50,7 @@ package enum KernelMessage {
         package var payload: UnsafeRawBufferPointer
     }
 
-    /// A read that a repeat gets again.
-    package struct Read {
-        package var region: String
-        package var number: UInt32
-        package var revision: UInt64
-        package var value: Value
-
-        package init(region: String, number: UInt32, revision: UInt64, value: Value) {
-            self.region = region
-            self.number = number
-            self.revision = revision
-            self.value = value
-        }
-    }
+    package typealias Read = RegionRead
 
     /// A part of a region's whole value; the parts are applied together.
     package struct SnapshotPart {
@@ -101,35 +62,12 @@ package enum KernelMessage {
         package var bytes: UnsafeRawBufferPointer
     }
 
-    /// The change of one region.
-    package struct Change {
-        package var region: String
-        package var from: UInt64
-        package var patch: Patch
-
-        package init(region: String, from: UInt64, patch: Patch) {
-            self.region = region
-            self.from = from
-            self.patch = patch
-        }
-    }
+    package typealias Change = RegionChange
 
     /// The message of one frame's body.
     /// - Throws: `WireError`; the connection cannot be trusted after it.
     package init(_ body: UnsafeRawBufferPointer) throws(WireError) {
-        var reader = CBORReader(body)
-        let (kind, fields) = try reader.kind()
-        do {
-            self = try Self.read(kind, &reader)
-            try reader.expect(self.fields, of: kind, fields)
-            try reader.finish()
-        } catch let error as WireError {
-            throw error
-        } catch let error as CBORError {
-            throw .malformed(error)
-        } catch {
-            throw .field("\(error)")
-        }
+        self = try CBORReader.message(body, Self.read) { $0.fields }
     }
 
     /// How many fields stand behind the two that all messages share.
@@ -191,52 +129,22 @@ extension CBORReader {
     fileprivate mutating func delivery() throws -> KernelMessage.Delivery {
         KernelMessage.Delivery(
             number: try uint(), symbol: try uint(), flow: try uint(), path: try optionalText(),
-            step: try milliseconds(), attempt: try milliseconds(), now: try int(),
+            step: try uint32(), attempt: try uint32(), now: try int(),
             lowest: try uint(), replay: try bool(), reads: try reads(), payload: try bytes())
     }
 
     fileprivate mutating func reads() throws -> [KernelMessage.Read] {
-        let count = try array()
-        var reads: [KernelMessage.Read] = []
-        for _ in 0..<count {
-            guard try array() == 4 else { throw WireError.field("read") }
-            reads.append(
-                KernelMessage.Read(
-                    region: try name(), number: try milliseconds(), revision: try uint(),
-                    value: try value()))
-        }
-        return reads
-    }
-
-    fileprivate mutating func reply() throws -> KernelMessage.Reply {
-        switch try uint() {
-        case 0: return .output(try bytes())
-        case 1: return .failure(try error())
-        case 2:
-            let revision = try uint()
-            guard !skipNull() else { return .committed(revision: revision, values: nil) }
-            var values: [Value] = []
-            for _ in 0..<(try array()) { values.append(try value()) }
-            return .committed(revision: revision, values: values)
-        case 3: return .conflict
-        case 4: return .published(try uint())
-        case 5: return try events()
-        case 6: return try gap()
-        case 7: return .repeated(revision: try uint(), since: try uint(), try patches())
-        default: throw WireError.field("reply")
+        try rows("reads", of: 4) { row in
+            RegionRead(
+                region: try row.name(), number: try row.uint32(), revision: try row.uint(),
+                value: try row.value())
         }
     }
 
-    fileprivate mutating func changes() throws -> [KernelMessage.Change] {
-        let count = try array()
-        var changes: [KernelMessage.Change] = []
-        for _ in 0..<count {
-            guard try array() == 3 else { throw WireError.field("change") }
-            changes.append(
-                KernelMessage.Change(
-                    region: try name(), from: try uint(), patch: try patch()))
+    fileprivate mutating func changes() throws -> [RegionChange] {
+        try rows("changes", of: 3) { row in
+            RegionChange(region: try row.name(), from: try row.uint(), patch: try row.patch())
         }
-        return changes
     }
 }
 
@@ -287,66 +195,6 @@ extension CBORWriter {
 
     package func cancelVisit(_ visit: UInt64) {
         frame(.cancelVisit, 1) { $0.uint(visit) }
-    }
-
-    package func output(reply id: UInt64, _ bytes: [UInt8]) {
-        bytes.withUnsafeBytes { output(reply: id, $0) }
-    }
-
-    package func output(reply id: UInt64, _ bytes: UnsafeRawBufferPointer) {
-        frame(.reply, 3) {
-            $0.uint(id)
-            $0.uint(0)
-            $0.bytes(bytes)
-        }
-    }
-
-    package func failure(reply id: UInt64, _ error: KernelError) {
-        frame(.reply, 3) {
-            $0.uint(id)
-            $0.uint(1)
-            $0.error(error)
-        }
-    }
-
-    package func output(answer visit: UInt64, _ tag: UInt64, _ bytes: [UInt8]) {
-        frame(.answer, 4) {
-            $0.uint(visit)
-            $0.uint(tag)
-            $0.uint(0)
-            $0.bytes(bytes)
-        }
-    }
-
-    package func failure(answer visit: UInt64, _ tag: UInt64, _ error: KernelError) {
-        frame(.answer, 4) {
-            $0.uint(visit)
-            $0.uint(tag)
-            $0.uint(1)
-            $0.error(error)
-        }
-    }
-
-    package func committed(
-        answer visit: UInt64, _ tag: UInt64, revision: UInt64, values: [Value]?
-    ) {
-        frame(.answer, 5) {
-            $0.uint(visit)
-            $0.uint(tag)
-            $0.uint(2)
-            $0.uint(revision)
-            guard let values else { return $0.null() }
-            $0.array(values.count)
-            for value in values { $0.value(value) }
-        }
-    }
-
-    package func conflict(answer visit: UInt64, _ tag: UInt64) {
-        frame(.answer, 3) {
-            $0.uint(visit)
-            $0.uint(tag)
-            $0.uint(3)
-        }
     }
 
     package func accepted(id: UInt64) {

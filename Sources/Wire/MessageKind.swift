@@ -71,29 +71,3 @@ package enum WireError: Error, CustomStringConvertible {
         }
     }
 }
-
-extension CBORReader {
-    /// The head that all frames share.
-    @inline(__always)
-    mutating func kind() throws(WireError) -> (kind: MessageKind, fields: Int) {
-        let count: Int
-        let raw: UInt64
-        let descriptors: UInt64
-        do {
-            count = try array()
-            raw = try uint()
-            descriptors = try uint()
-        } catch {
-            throw .malformed(error)
-        }
-        guard let kind = MessageKind(rawValue: raw) else { throw .unknownKind(raw) }
-        guard descriptors == 0 else { throw .descriptors(descriptors) }
-        return (kind, count - 2)
-    }
-
-    /// Refuses a message whose array does not hold what was read of it.
-    @inline(__always)
-    func expect(_ fields: Int, of kind: MessageKind, _ found: Int) throws(WireError) {
-        guard fields == found else { throw .fields(kind, found) }
-    }
-}

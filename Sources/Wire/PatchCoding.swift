@@ -12,22 +12,6 @@ package import Values
 // as a value, so that there is one judge of what is wrong with it.
 
 extension CBORWriter {
-    /// A recorded commit, told as what differs from the values of an earlier one of the visit.
-    package func repeated(
-        answer visit: UInt64, _ tag: UInt64, revision: UInt64, since earlier: UInt64,
-        _ patches: [Patch]
-    ) {
-        frame(.answer, 6) {
-            $0.uint(visit)
-            $0.uint(tag)
-            $0.uint(7)
-            $0.uint(revision)
-            $0.uint(earlier)
-            $0.array(patches.count)
-            for patch in patches { $0.patch(patch) }
-        }
-    }
-
     /// A patch; the same bytes as those of its value.
     package func patch(_ patch: Patch) {
         array(patch.operations.count)

@@ -36,35 +36,12 @@ package enum PeerMessage {
     case ping(UInt64)
     case pong(UInt64)
 
-    /// The change of one region, made on the value at `base`; without a patch it was only read.
-    package struct Offer: Sendable {
-        package var region: String
-        package var base: UInt64
-        package var patch: Patch?
-
-        package init(region: String, base: UInt64, patch: Patch?) {
-            self.region = region
-            self.base = base
-            self.patch = patch
-        }
-    }
+    package typealias Offer = RegionOffer
 
     /// The message of one frame's body.
     /// - Throws: `WireError`; the connection cannot be trusted after it.
     package init(_ body: UnsafeRawBufferPointer) throws(WireError) {
-        var reader = CBORReader(body)
-        let (kind, fields) = try reader.kind()
-        do {
-            self = try Self.read(kind, &reader)
-            try reader.expect(self.fields, of: kind, fields)
-            try reader.finish()
-        } catch let error as WireError {
-            throw error
-        } catch let error as CBORError {
-            throw .malformed(error)
-        } catch {
-            throw .field("\(error)")
-        }
+        self = try CBORReader.message(body, Self.read) { $0.fields }
     }
 
     /// How many fields stand behind the two that all messages share.
@@ -89,13 +66,13 @@ package enum PeerMessage {
         case .call:
             return .call(
                 id: try reader.uint(), symbol: try reader.uint(),
-                deadline: try reader.milliseconds(), key: try reader.optionalText(),
+                deadline: try reader.uint32(), key: try reader.optionalText(),
                 try reader.bytes())
         case .returned: return .returned(visit: try reader.uint(), try reader.verb())
         case .askCall:
             return .askCall(
                 visit: try reader.uint(), tag: try reader.uint(), symbol: try reader.uint(),
-                deadline: try reader.milliseconds(), try reader.bytes())
+                deadline: try reader.uint32(), try reader.bytes())
         case .dispatch:
             return .dispatch(
                 id: try reader.uint(), symbol: try reader.uint(),
@@ -126,7 +103,7 @@ package enum PeerMessage {
         case .note:
             return .note(
                 visit: try reader.uint(), region: try reader.name(),
-                number: try reader.milliseconds(), revision: try reader.uint())
+                number: try reader.uint32(), revision: try reader.uint())
         case .parked: return .parked(visit: try reader.uint())
         case .hello: return .hello(try Hello(value: try reader.value()))
         case .name: return .name(index: try reader.uint(), try reader.name())
@@ -143,60 +120,31 @@ package enum PeerMessage {
     }
 }
 
+/// What the verbs are numbered with.
+private enum VerbKind: UInt64 {
+    case next = 0
+    case abort = 1
+    case divert = 2
+    case fail = 3
+}
+
 extension CBORReader {
-    /// A count or time that fits in 32 bits.
-    mutating func milliseconds() throws -> UInt32 {
-        guard let value = UInt32(exactly: try uint()) else {
-            throw WireError.field("a 32-bit number")
-        }
-        return value
-    }
-
-    mutating func optionalText() throws -> String? {
-        skipNull() ? nil : try text()
-    }
-
-    /// The name of a symbol or region.
-    mutating func name() throws -> String {
-        let name = try text()
-        guard !name.isEmpty, name.utf8.count <= WireLimits.name else {
-            throw WireError.field("name")
-        }
-        return name
-    }
-
     mutating func verb() throws -> EncodedVerb {
-        switch try uint() {
-        case 0: return .next([UInt8](try bytes()))
-        case 1: return .abort([UInt8](try bytes()), shape: try text())
-        case 2: return .divert(try name(), [UInt8](try bytes()), shape: try text())
-        case 3: return .fail(try error())
-        default: throw WireError.field("verb")
+        switch VerbKind(rawValue: try uint()) {
+        case .next: return .next([UInt8](try bytes()))
+        case .abort: return .abort([UInt8](try bytes()), shape: try text())
+        case .divert: return .divert(try name(), [UInt8](try bytes()), shape: try text())
+        case .fail: return .fail(try error())
+        case nil: throw WireError.field("verb")
         }
-    }
-
-    mutating func error() throws -> KernelError {
-        guard try array() == 4 else { throw WireError.field("error") }
-        let code = try text()
-        let message = try text()
-        guard let outcome = Outcome(rawValue: try text()) else { throw WireError.field("outcome") }
-        return KernelError(
-            KernelError.Code(rawValue: code), message, outcome: outcome, retry: try bool())
     }
 
     mutating func offers() throws -> [PeerMessage.Offer] {
-        let count = try array()
-        guard (1...WireLimits.committed).contains(count) else {
-            throw WireError.field("regions of a commit")
+        try rows("regions of a commit", of: 3, 1...WireLimits.committed) { row in
+            RegionOffer(
+                region: try row.name(), base: try row.uint(),
+                patch: row.skipNull() ? nil : try row.patch())
         }
-        var offers: [PeerMessage.Offer] = []
-        for _ in 0..<count {
-            guard try array() == 3 else { throw WireError.field("offer") }
-            let (region, base) = (try name(), try uint())
-            let patch = skipNull() ? nil : try self.patch()
-            offers.append(PeerMessage.Offer(region: region, base: base, patch: patch))
-        }
-        return offers
     }
 }
 
@@ -258,33 +206,31 @@ extension CBORWriter {
 
     package func returned(visit: UInt64, _ verb: EncodedVerb) {
         switch verb {
-        case .next(let bytes):
-            frame(.returned, 3) {
-                $0.uint(visit)
-                $0.uint(0)
-                $0.bytes(bytes)
-            }
+        case .next(let bytes): returned(visit, .next, 1) { $0.bytes(bytes) }
         case .abort(let bytes, let shape):
-            frame(.returned, 4) {
-                $0.uint(visit)
-                $0.uint(1)
+            returned(visit, .abort, 2) {
                 $0.bytes(bytes)
                 $0.text(shape)
             }
         case .divert(let name, let bytes, let shape):
-            frame(.returned, 5) {
-                $0.uint(visit)
-                $0.uint(2)
+            returned(visit, .divert, 3) {
                 $0.text(name)
                 $0.bytes(bytes)
                 $0.text(shape)
             }
-        case .fail(let error):
-            frame(.returned, 3) {
-                $0.uint(visit)
-                $0.uint(3)
-                $0.error(error)
-            }
+        case .fail(let error): returned(visit, .fail, 1) { $0.error(error) }
+        }
+    }
+
+    /// - Parameter count: the fields that `fields` writes.
+    @inline(__always)
+    private func returned(
+        _ visit: UInt64, _ kind: VerbKind, _ count: Int, _ fields: (CBORWriter) -> Void
+    ) {
+        frame(.returned, 2 + count) {
+            $0.uint(visit)
+            $0.uint(kind.rawValue)
+            fields($0)
         }
     }
 
@@ -353,17 +299,5 @@ extension CBORWriter {
 
     package func pong(_ number: UInt64) {
         frame(.pong, 1) { $0.uint(number) }
-    }
-
-    func optional(_ text: String?) {
-        if let text { self.text(text) } else { null() }
-    }
-
-    func error(_ error: KernelError) {
-        array(4)
-        text(error.code.rawValue)
-        text(error.message)
-        text(error.outcome.rawValue)
-        bool(error.retry)
     }
 }

@@ -38,20 +38,13 @@ extension CBORReader {
             payload: payload)
     }
 
+    /// A message of a number, the kind that means an output, and that output.
     @inline(__always)
-    mutating func plainOutput() -> PlainOutput? {
-        guard opens(.returned, 3), let visit = try? uint(), skip(0), let output = rest() else {
+    mutating func plainOutput(_ kind: MessageKind) -> PlainOutput? {
+        guard opens(kind, 3), let number = try? uint(), skip(0), let output = rest() else {
             return nil
         }
-        return PlainOutput(number: visit, bytes: output)
-    }
-
-    @inline(__always)
-    mutating func plainReply() -> PlainOutput? {
-        guard opens(.reply, 3), let id = try? uint(), skip(0), let output = rest() else {
-            return nil
-        }
-        return PlainOutput(number: id, bytes: output)
+        return PlainOutput(number: number, bytes: output)
     }
 
     @inline(__always)
@@ -96,7 +89,7 @@ extension PeerMessage {
     @inline(__always)
     package static func plainOutput(_ body: UnsafeRawBufferPointer) -> PlainOutput? {
         var reader = CBORReader(body)
-        return reader.plainOutput()
+        return reader.plainOutput(.returned)
     }
 }
 
@@ -105,7 +98,7 @@ extension KernelMessage {
     @inline(__always)
     package static func plainReply(_ body: UnsafeRawBufferPointer) -> PlainOutput? {
         var reader = CBORReader(body)
-        return reader.plainReply()
+        return reader.plainOutput(.reply)
     }
 
     /// The body of a frame as a plain visit.

@@ -62,7 +62,7 @@ enum RawCable {
         _ names: [String], _ change: (inout Value.Members) -> Void
     ) -> Value {
         let bindings = names.map {
-            Hello.Announcement(name: $0, traits: .replayable, stages: nil, last: false)
+            Binding(name: $0, traits: .replayable, stages: nil, last: false)
         }
         var map = Hello(name: Place.name, bindings: bindings).value.map ?? [:]
         change(&map)

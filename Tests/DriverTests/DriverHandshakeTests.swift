@@ -48,7 +48,7 @@ import Wire
         #expect(cable.send { $0.ping(1) } == [], "nothing is said after it")
     }
 
-    static let wrong: [(bindings: [Hello.Announcement]?, named: String)] = [
+    static let wrong: [(bindings: [Binding]?, named: String)] = [
         (nil, "leaves D.work unbound"), ([], "leaves D.work unbound"),
         ([TestHub.work, TestHub.work], "binds D.work twice"),
         (

@@ -114,7 +114,7 @@ final class TestCable {
 struct TestHub {
     let hub = Hub(epoch: 7) { $0.flatMap { $0 } }
     let slot: DeviceSlot
-    static let work = Hello.Announcement(
+    static let work = Binding(
         name: "D.work", traits: .replayable, stages: nil, last: false)
 
     init() throws {

@@ -114,7 +114,7 @@ struct Fuzz {
         driver.output.reset()
     }
 
-    private var work: Hello.Announcement {
+    private var work: Binding {
         .init(name: "D.work", traits: .replayable, stages: nil, last: false)
     }
 

@@ -1,6 +1,7 @@
 import Control
 import Kernel
 import Testing
+import Values
 
 /// What becomes of the visits of a process that has died.
 @Suite struct DeathTests {

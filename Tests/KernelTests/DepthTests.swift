@@ -90,6 +90,26 @@ import Values
         #expect(errors.encodedSize <= 3 * limit)
     }
 
+    @Test func `what a flow fails with is kept in part, whoever says it`() throws {
+        let house = try TestHouse()
+        let text = String(repeating: "n", count: 1 << 20)
+        house.hub.declare(builtin: "Kernel.big") { _ in .failure(KernelError(.failed, text)) }
+        let (compute, circuit, _) = try house.startAll(stages: [.visit(.pipe, "Kernel.big")])
+        let pipe = house.client.call(TestHouse.pipe)
+        let work = house.client.call("Circuit.work")
+        let visit = try circuit.take("Circuit.work")
+        try circuit.call(visit, 1, "Compute.double", "1")
+        let asked = try compute.take("Compute.double")
+        // It fails while what it asked for still runs, and waits with the error.
+        circuit.answer(visit, .fail(KernelError(.failed, text)))
+        #expect(house.hub.flowBytes < 1 << 18)
+        compute.answer(asked, "2")
+        let limit = HubLimits().errorBytes
+        for call in [pipe, work] {
+            #expect(try #require(call.error).message.utf8.count <= limit + 3)
+        }
+    }
+
     /// Each insertion before all others shifts them: so many would take minutes.
     @Test func `a commit that is too much work is refused before it is done`() throws {
         let house = try TestHouse()

@@ -1,5 +1,6 @@
 import Control
 import Testing
+import Values
 
 @testable import Kernel
 

@@ -205,7 +205,7 @@ import Values
     }
 
     @Test func `an error of any length takes a bounded place in Kernel.Errors`() throws {
-        let house = try TestHouse(Self.limits { $0.errorText = 10 })
+        let house = try TestHouse(Self.limits { $0.errorBytes = 10 })
         let texts = [
             ("0123456789", "0123456789"), ("0123456789a", "0123456789…"),
             ("01234567ä", "01234567ä"), ("012345678ä", "012345678…"), ("0123456€", "0123456€"),

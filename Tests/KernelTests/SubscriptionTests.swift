@@ -234,7 +234,7 @@ import Values
     ]
 
     /// Values over few keys, so that pointers meet something.
-    private struct Source: RandomNumberGenerator {
+    struct Source: RandomNumberGenerator {
         var state: UInt64
 
         mutating func next() -> UInt64 {
@@ -275,6 +275,19 @@ import Values
             default: return .copy(from: one, to: other)
             }
         }
+
+        /// A value and a patch that applies to it.
+        mutating func change() -> (before: Value, after: Value, patch: Patch) {
+            let before = value(3)
+            var (after, patch) = (before, Patch())
+            for _ in 0..<Int.random(in: 1...3, using: &self) {
+                let operation = operation(after)
+                guard let next = try? Patch([operation]).apply(to: after) else { continue }
+                after = next
+                patch.operations.append(operation)
+            }
+            return (before, after, patch)
+        }
     }
 
     @Test func `parts within each other are followed to a depth, beside each other all`() throws {
@@ -313,15 +326,7 @@ import Values
         var source = Source(state: 5)
         var (rebased, compared, changed) = (0, 0, 0)
         for _ in 0..<4_000 {
-            let before = source.value(3)
-            var after = before
-            var patch = Patch()
-            for _ in 0..<Int.random(in: 1...3, using: &source) {
-                let operation = source.operation(after)
-                guard let next = try? Patch([operation]).apply(to: after) else { continue }
-                after = next
-                patch.operations.append(operation)
-            }
+            let (before, after, patch) = source.change()
             for pointer in Self.pointers {
                 let slot = RegionSlot(
                     name: "r", id: 0, initial: after, owned: false, depth: 8)

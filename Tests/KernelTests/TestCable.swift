@@ -16,7 +16,7 @@ final class TestCable: Cable {
         var now: Int64
         var lowest: UInt64
         var replay: Bool
-        var reads: [RecordedRead]
+        var reads: [RegionRead]
         var value: [UInt8]
 
         var text: String { String(decoding: value, as: UTF8.self) }

@@ -148,7 +148,7 @@ extension Catalogue {
             "drop_stale", "a reply of an attempt that is over counts for nothing",
             [
                 .init(
-                    "Sources/Kernel/Peer.swift",
+                    "Sources/Kernel/VisitTable.swift",
                     "if flow?.visit?.number == number { return flow }",
                     "if flow?.visit?.number == number || BROKEN { return flow }"),
                 .init(

@@ -27,7 +27,7 @@ extension Catalogue {
             "events_outlast", "a device that does not come back by itself refuses no event",
             [
                 .init(
-                    "Sources/Kernel/Requests.swift", "if flow.waitsForEver {",
+                    "Sources/Kernel/Refusals.swift", "if flow.waitsForEver {",
                     "if !BROKEN, flow.waitsForEver {")
             ],
             [

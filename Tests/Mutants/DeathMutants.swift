@@ -120,7 +120,7 @@ extension Catalogue {
             "no_busy_tick", "a deadline that has passed asks for no further tick",
             [
                 .init(
-                    "Sources/Kernel/Time.swift", "if seen < flow.deadline, flow.ending == nil",
+                    "Sources/Kernel/Deadlines.swift", "if seen < flow.deadline, flow.ending == nil",
                     "if seen < flow.deadline || BROKEN, flow.ending == nil")
             ],
             [.test("KernelTests", "one that is beyond its time does not keep the kernel awake")]),

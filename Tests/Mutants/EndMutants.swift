@@ -107,7 +107,7 @@ extension Catalogue {
             "lane_in_order", "the commands of a lane run one at a time",
             [
                 .init(
-                    "Sources/Kernel/Requests.swift",
+                    "Sources/Kernel/Lanes.swift",
                     "if flow.lane?.queue.first === flow { begin(flow) }",
                     "if flow.lane?.queue.first === flow || BROKEN { begin(flow) }")
             ]),

@@ -55,7 +55,7 @@ extension Catalogue {
             "command_keys", "a command of a handler has keys of its own, for it outlives the flow",
             [
                 .init(
-                    "Sources/Kernel/Running.swift",
+                    "Sources/Kernel/Lanes.swift",
                     "flow.path?.hasPrefix(Hub.ownRoot) == true",
                     "flow.path?.hasPrefix(Hub.ownRoot) == true || BROKEN")
             ],

@@ -27,7 +27,7 @@ extension Catalogue {
             "every_seat_refused", "a device is refused only when all of its seats are",
             [
                 .init(
-                    "Sources/Kernel/Requests.swift",
+                    "Sources/Kernel/Refusals.swift",
                     "guard device.refusals.count >= device.seats else",
                     "guard device.refusals.count >= device.seats || BROKEN else")
             ],

@@ -21,7 +21,7 @@ final class SimProcess: Cable {
         var now: Int64
         var lowest: UInt64
         var replay: Bool
-        var reads: [RecordedRead]
+        var reads: [RegionRead]
         var value: Value
     }
 

@@ -1,7 +1,6 @@
-package import Control
-package import Values
+internal import Control
 
-/// Deadlines, and what went wrong where nobody waited.
+/// Deadlines: what ends because its time is over, however long whom it waits for stays away.
 extension Hub {
     /// Time has passed: ends what is beyond its deadline.
     package func tick() {
@@ -69,38 +68,5 @@ extension Hub {
         }
         return KernelError(
             .deadline, "\(flow.symbol.name) did not end within \(limit) ms: \(place)", retry: true)
-    }
-
-    /// Writes an error into `Kernel.Errors`, the oldest being forgotten.
-    ///
-    /// - Parameter more: what else the entry holds.
-    package func report(
-        _ symbol: String, _ error: KernelError, flow: UInt64?, _ more: [String: Value] = [:]
-    ) {
-        let members: [String: Value] = [
-            "symbol": .text(symbol.cut(to: limits.errorText)),
-            "code": .text(error.code.rawValue.cut(to: limits.errorText)),
-            "message": .text(error.message.cut(to: limits.errorText)),
-            "flow": flow.map { .text("\(epoch)-\($0)") } ?? .null, "at": .date(wall),
-        ]
-        errors.append(.map(members.merging(more) { $1 }))
-        if errors.count > limits.errors { errors.removeFirst(errors.count - limits.errors) }
-        set(region: RegionSlot.errors, .array(errors))
-    }
-
-    /// Forgets the errors told so far.
-    package func dismissErrors() {
-        errors = []
-        set(region: RegionSlot.errors, .array([]))
-    }
-}
-
-extension String {
-    /// So many bytes of a text from elsewhere, up to the end of a character, and a mark.
-    func cut(to bytes: Int) -> String {
-        guard utf8.count > bytes else { return self }
-        var end = utf8.index(utf8.startIndex, offsetBy: bytes)
-        while utf8[end] & 0xC0 == 0x80 { utf8.formIndex(before: &end) }
-        return self[..<end] + "…"
     }
 }
