@@ -18,12 +18,15 @@ final class Client {
     private var kernel: Kernel?
     /// The last connection on which all was followed: the next one goes on from it.
     private var followed: Kernel?
+    /// The number of the start of the kernel that was connected last.
+    private var epoch: UInt64?
     /// The last connection that was made.
     private var latest: Kernel?
     /// What the regions said last, by the region.
     private var news: [String: Event] = [:]
     private var lastCommand: UInt64 = 0
     private var inFlight: Set<UInt64> = []
+    private var countsSeconds = false
     /// Counts the bytes that came, so that a flush knows whether more came since.
     private var arrivals: UInt64 = 0
     private var end: UnsafeContinuation<Int32, Never>?
@@ -137,6 +140,8 @@ final class Client {
                 followed = kernel
                 self.kernel = kernel
                 kernel.onPresent = { [unowned self] in apply(.present) }
+                if let epoch, epoch != kernel.epoch { apply(.kernelIsNew) }
+                epoch = kernel.epoch
                 apply(.connection(.connected))
                 let error = await ended(kernel)
                 self.kernel = nil
@@ -213,7 +218,10 @@ final class Client {
         inFlight.insert(id)
         var creates: UUID?
         if case .create = intent { creates = Rows.randomUUID() }
-        apply(.commandStarted(id: id, intent, creates: creates))
+        // It fails, if it does, when this client does not wait any more: the error has its key.
+        let key = Commands.isDispatched(intent) ? Rows.randomUUID().uuidString : nil
+        apply(.commandStarted(id: id, intent, creates: creates, key: key))
+        countSeconds()
         Program.spawn { [unowned self, creates] in
             do {
                 guard let kernel else {
@@ -222,12 +230,25 @@ final class Client {
                 if let event = try await Commands.travel(intent, kernel) {
                     apply(event)
                 } else {
-                    try await Commands.perform(intent, creates, kernel)
+                    try await Commands.perform(intent, creates, key, kernel)
                 }
                 finish(id, nil)
             } catch {
                 finish(id, KernelError(error))
             }
+        }
+    }
+
+    /// As long as something is on its way.
+    private func countSeconds() {
+        guard !countsSeconds else { return }
+        countsSeconds = true
+        Program.spawn { [unowned self] in
+            while !inFlight.isEmpty {
+                try? await Program.pause(milliseconds: 1_000)
+                apply(.second)
+            }
+            countsSeconds = false
         }
     }
 
