@@ -46,6 +46,8 @@ package enum Connection: Sendable, Equatable {
 package enum Event: Sendable, Equatable {
     case resize(Size)
     case connection(Connection)
+    /// Whether the kernel has not answered for some seconds what it answers at once.
+    case silence(Bool)
     /// The kernel is another one than before: what the old one had accepted and not done is lost.
     case kernelIsNew
     /// The region with the list of the library.

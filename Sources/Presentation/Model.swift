@@ -49,6 +49,8 @@ package struct Model: Sendable, Equatable {
     package let settings: Settings
     package internal(set) var size: Size
     package internal(set) var connection = Connection.connecting
+    /// It is connected, and says nothing.
+    package internal(set) var isSilent = false
     package internal(set) var library = LibraryList()
     /// What the client looks at instead of the library.
     package internal(set) var open: OpenSlideshow?

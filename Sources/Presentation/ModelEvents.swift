@@ -13,6 +13,7 @@ extension Model {
         switch event {
         case .resize(let size): self.size = size
         case .connection(let next): intents = connectionBecame(next)
+        case .silence(let isSilent): self.isSilent = isSilent
         case .kernelIsNew: orphanDrafts()
         case .library(let slideshows, let isLoading):
             library.apply(slideshows, isLoading: isLoading)
@@ -41,6 +42,7 @@ extension Model {
     private mutating func connectionBecame(_ next: Connection) -> [Intent] {
         let wasConnected = isConnected
         connection = next
+        isSilent = false
         if isConnected, !wasConnected {
             library.connectionChanged()
             // What was said of its absence is not true any more.

@@ -39,6 +39,21 @@ import Testing
         #expect(model.render().lines.contains { $0.contains("● ready") })
     }
 
+    @Test func `a kernel that is there and says nothing is told of until it does`() {
+        var model = connected([summary(1)])
+        func isTold(_ model: Model) -> Bool {
+            model.render().lines.contains { $0.contains("does not answer: is it stopped?") }
+        }
+        model.apply(.silence(true))
+        #expect(isTold(model))
+        model.apply(.silence(false))
+        #expect(!isTold(model))
+        model.apply(.silence(true))
+        model.apply(.connection(.away(nil)))
+        model.apply(.connection(.connected))
+        #expect(!isTold(model), "it is another connection")
+    }
+
     @Test func `an empty library is believed when it was read`() {
         var model = Model(size: Size(columns: 60, rows: 10))
         #expect(model.render().lines.contains { $0.contains("connecting to the kernel…") })

@@ -27,6 +27,14 @@ final class Client {
     private var lastCommand: UInt64 = 0
     private var inFlight: Set<UInt64> = []
     private var countsSeconds = false
+    /// The kernel was asked whether it is there.
+    private var isAsked = false
+    /// Seconds since then.
+    private var unanswered = 0
+    /// Seconds for which something is on its way before that.
+    private static let patience = 3
+    /// Seconds without an answer, after which it is said to be silent.
+    private static let silence = 2
     /// Counts the bytes that came, so that a flush knows whether more came since.
     private var arrivals: UInt64 = 0
     private var end: UnsafeContinuation<Int32, Never>?
@@ -244,11 +252,32 @@ final class Client {
         guard !countsSeconds else { return }
         countsSeconds = true
         Program.spawn { [unowned self] in
+            var seconds = 0
             while !inFlight.isEmpty {
                 try? await Program.pause(milliseconds: 1_000)
+                seconds += 1
                 apply(.second)
+                if seconds >= Self.patience { listen() }
             }
             countsSeconds = false
+        }
+    }
+
+    /// What a device is asked for may take its time, but the kernel itself answers at once. It is
+    /// asked for next to nothing, and said to be silent when some seconds have passed without an answer.
+    private func listen() {
+        guard let kernel else { return }
+        guard !isAsked else {
+            unanswered += 1
+            if unanswered >= Self.silence { apply(.silence(true)) }
+            return
+        }
+        isAsked = true
+        unanswered = 0
+        Program.spawn { [unowned self] in
+            _ = try? await kernel.call("Kernel.Trace.read", .map(["after": .int(.max)]))
+            isAsked = false
+            apply(.silence(false))
         }
     }
 
