@@ -264,7 +264,8 @@ final class Client {
     }
 
     /// What a device is asked for may take its time, but the kernel itself answers at once. It is
-    /// asked for next to nothing, and said to be silent when some seconds have passed without an answer.
+    /// asked for next to nothing, and said to be silent when some seconds have passed without an
+    /// answer.
     private func listen() {
         guard let kernel else { return }
         guard !isAsked else {
@@ -275,7 +276,7 @@ final class Client {
         isAsked = true
         unanswered = 0
         Program.spawn { [unowned self] in
-            _ = try? await kernel.call("Kernel.Trace.read", .map(["after": .int(.max)]))
+            _ = try? await kernel.call("Kernel.Trace.read", .null)
             isAsked = false
             apply(.silence(false))
         }
