@@ -74,7 +74,9 @@ import Testing
         _ = model.press(.character("n"))
         #expect(texts(model) == ["A", "/a"])
         _ = model.press(.escape)
-        start(&model, 3, create(&model, "A", "/right"))
+        // The form is where it was left: at the folder.
+        _ = model.press(.character("n"), .control("u"), .paste("/right"))
+        start(&model, 3, model.press(.enter))
         model.apply(.library([summary(2), summary(3)], isLoading: false))
         #expect(model.noticeCount == 2, "those of others stay")
         #expect(model.notice?.key == nil)
