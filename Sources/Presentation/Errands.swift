@@ -85,6 +85,11 @@ extension Model {
         if drafts.count > Self.mostDrafts { drafts.removeFirst() }
     }
 
+    /// The user does not want what has failed any more: the next form is a new one.
+    mutating func giveUp(_ form: Form) {
+        drafts.removeAll { $0.hasFailed && $0.form.number == form.number }
+    }
+
     /// An intent is on its way, that of the form that was sent last if it is one.
     /// - Returns: the errand.
     mutating func started(_ intent: Intent, _ creates: UUID?, _ key: String?) -> Errand? {

@@ -156,7 +156,9 @@ extension Model {
         var form = form
         switch form.handle(key, home: settings.home) {
         case .stays: overlay = .form(form)
-        case .cancelled: overlay = nil
+        case .cancelled:
+            overlay = nil
+            giveUp(form)
         case .submitted(let intent):
             if intent != nil, !isConnected {
                 form.message = Form.away

@@ -68,18 +68,23 @@ import Testing
             .errors([error(8, key: "theirs"), error(9, key: nil), error(1, key: "key 1")]))
         _ = model.press(.character("n"))
         #expect(texts(model) == ["A", "/a"], "it is the first that has failed")
-        _ = model.press(.escape)
         model.apply(.library([summary(2)], isLoading: false))
         #expect(model.noticeCount == 3, "the second is done, and was not what had failed")
-        _ = model.press(.character("n"))
-        #expect(texts(model) == ["A", "/a"])
-        _ = model.press(.escape)
         // The form is where it was left: at the folder.
-        _ = model.press(.character("n"), .control("u"), .paste("/right"))
+        _ = model.press(.control("u"), .paste("/right"))
         start(&model, 3, model.press(.enter))
         model.apply(.library([summary(2), summary(3)], isLoading: false))
         #expect(model.noticeCount == 2, "those of others stay")
         #expect(model.notice?.key == nil)
+    }
+
+    @Test func `a form that has failed and is cancelled is given up`() {
+        var model = connected([])
+        start(&model, 1, create(&model, "A", "/a"))
+        model.apply(.errors([Self.wrong]))
+        _ = model.press(.character("n"), .escape, .character("n"))
+        #expect(texts(model) == ["", ""])
+        #expect(model.notice == Self.wrong, "it is still an error")
     }
 
     @Test func `two forms that failed are both kept, the last one first`() {
