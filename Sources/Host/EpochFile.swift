@@ -49,8 +49,8 @@ struct EpochFile {
     private mutating func complaint(_ error: Int32) -> String {
         isHopeless = true
         return
-            "the number of this start is not kept, so that one after the clock was set back may have a "
-            + "smaller one: \(path): \(SocketError.text(of: error))"
+            "the number of this start is not kept, so that one after the clock was set back may "
+            + "have a smaller one: \(path): \(SocketError.text(of: error))"
     }
 
     private static let end: UInt64 = 1 << 62

@@ -17,7 +17,7 @@ extension House {
                 let shown = PayloadShape.shown(.text(word))
                 throw KernelError(
                     .malformed,
-                    "there is no signal \(shown): say a name such as TERM, or a number from 1 to 64",
+                    "there is no signal \(shown): say a name such as TERM, or 1 to 64",
                     outcome: .none)
             }
             guard supervisor.kill(device, signal: signal) else {
@@ -71,9 +71,8 @@ extension House {
             let parts = text.split(separator: "-", omittingEmptySubsequences: false)
             guard parts.count == 2, let epoch = UInt64(parts[0]), let number = UInt64(parts[1])
             else {
-                throw shape.wrong(
-                    ", as `concentric trace --json` names it, not \(PayloadShape.shown(.text(text)))"
-                )
+                let shown = PayloadShape.shown(.text(text))
+                throw shape.wrong(", as `concentric trace --json` names it, not \(shown)")
             }
             guard epoch == hub.epoch, hub.cancel(flow: number) else {
                 throw KernelError(

@@ -88,8 +88,7 @@ extension Hub {
         set(region: RegionSlot.errors, .array(errors))
     }
 
-    /// Writes the failure of a command, with the key that its sender has chosen, who may look for it
-    /// there.
+    /// Writes the failure of a command, with the key that its sender has chosen and looks for.
     func report(_ command: Flow, _ error: KernelError) {
         let key = command.path.flatMap { chosenKey(in: $0, command.symbol) }
         report(

@@ -1,7 +1,7 @@
 /// Turns the bytes of a terminal into keys. Feed it whatever a read gave: sequences and characters
-/// may be cut anywhere, and sequences that mean nothing are dropped. Bytes that are no text in UTF-8,
-/// as those of a terminal that is set to another encoding, become U+FFFD: the longest beginning of
-/// a character, or one byte that begins none, becomes one of them.
+/// may be cut anywhere, and sequences that mean nothing are dropped. Bytes that are no text in
+/// UTF-8, as those of a terminal that is set to another encoding, become U+FFFD: the longest
+/// beginning of a character, or one byte that begins none, becomes one of them.
 ///
 /// A lone escape looks like the start of a sequence, so it is held back. When `patience` is not nil
 /// and no byte came for that long, `flush()` says what it was.
