@@ -96,19 +96,25 @@ extension House {
         act: @escaping (String, [String: Value]) throws(KernelError) -> Void
     ) {
         let shape = PayloadShape(name, [.needed("device", .text, "NAME")] + more)
-        builtin(shape, summary) { [unowned self] payload throws(KernelError) in
-            let device = payload["device"]?.text ?? ""
-            guard !seats(meant: device).isEmpty else {
-                let names = seats.sorted().joined(separator: ", ")
-                throw KernelError(
-                    .unbound,
-                    "there is no device \(PayloadShape.shown(.text(device))); there are \(names)",
-                    outcome: .none)
+        hub.declare(builtin: name, summary: "\(summary) Takes \(shape.usage).") {
+            [unowned self] bytes in
+            do throws(KernelError) {
+                let payload = try shape.read(bytes)
+                let device = payload["device"]?.text ?? ""
+                guard !seats(meant: device).isEmpty else {
+                    let shown = PayloadShape.shown(.text(device))
+                    let names = seats.sorted().joined(separator: ", ")
+                    throw KernelError(
+                        .unbound, "there is no device \(shown); there are \(names)",
+                        outcome: .none)
+                }
+                let swaps = name.hasSuffix(".swap") || payload["swap"]?.bool == true
+                let limits = patience(with: device, swaps: swaps)
+                try act(device, payload)
+                return .success(limits)
+            } catch {
+                return .failure(error)
             }
-            let swaps = name.hasSuffix(".swap") || payload["swap"]?.bool == true
-            let limits = patience(with: device, swaps: swaps)
-            try act(device, payload)
-            return limits
         }
     }
 
@@ -119,16 +125,19 @@ extension House {
 
     /// What the operator is answered: how long, in seconds, the start and the end of a process may
     /// take, so that who waits for them knows when to give up. Swaps go from seat to seat.
-    private func patience(with word: String, swaps: Bool) -> Value {
+    private func patience(with word: String, swaps: Bool) -> [UInt8] {
         let device = SeatName.device(of: word)
         guard let manifest = manifests.first(where: { $0.name == device }) else {
-            return .null
+            return CBORCoding().void
         }
         let turns = swaps ? Double(seats(meant: word).count) : 1
-        return .map([
-            "startSeconds": .double(manifest.startLimit * turns),
-            "stopSeconds": .double(manifest.stopLimit),
-        ])
+        let writer = CBORWriter()
+        writer.value(
+            .map([
+                "startSeconds": .double(manifest.startLimit * turns),
+                "stopSeconds": .double(manifest.stopLimit),
+            ]))
+        return writer.bytes
     }
 
     // MARK: - Binding
