@@ -16,6 +16,7 @@ final class DataKeeper {
     private var watch: FolderWatch?
     private var retry: Timer?
     private var tries = 0
+    private var epoch: EpochFile?
     /// What was said last and still holds.
     private var said: String?
 
@@ -113,6 +114,11 @@ final class DataKeeper {
 
     // MARK: - Upkeep
 
+    /// From now on the number of this start is put back, too.
+    func keep(_ epoch: EpochFile) {
+        self.epoch = epoch
+    }
+
     /// Compares what stands at the paths with what this process holds.
     private func look() {
         retry?.cancel()
@@ -123,11 +129,11 @@ final class DataKeeper {
             try? watch?.arm()
             do throws(ManifestError) {
                 guard try mend() else {
-                    said = nil
+                    say(epoch?.putBack())
                     return
                 }
             } catch {
-                say(error)
+                say("the data is not this kernel's alone any more: \(error)")
                 return again()
             }
         }
@@ -142,6 +148,7 @@ final class DataKeeper {
         if hadFolder, hadFile, ManifestSearch.isDirectory(folders.logs) { return false }
         try folders.make()
         try take(tries: 0)
+        epoch?.isHopeless = false
         if !hadFolder {
             tell(
                 "the folder of the data was removed and is made anew: \(folders.data); what a "
@@ -155,10 +162,10 @@ final class DataKeeper {
         return true
     }
 
-    private func say(_ error: ManifestError) {
-        guard said != error.description else { return }
-        said = error.description
-        tell("the data is not this kernel's alone any more: \(error)")
+    /// Says what is not as it should be, once as long as it holds.
+    private func say(_ line: String?) {
+        defer { said = line }
+        if let line, line != said { tell(line) }
     }
 
     private func again() {

@@ -33,8 +33,10 @@ enum HouseLimits {
     /// they are more to that at which some are cut off.
     static let unread = 512 << 20
     static let unreadLook: UInt64 = 1_000_000
-    /// Nanoseconds between two complaints about clients that were turned away.
+    /// Nanoseconds in which so many complaints about clients are told as they come; the others are
+    /// counted and told at their end.
     static let complaintPause: UInt64 = 1_000_000_000
+    static let complaintsAtOnce = 8
 }
 
 /// Why the kernel does not start.
@@ -48,8 +50,8 @@ final class Door {
     /// Clients at once.
     let room: Int
     private let descriptors: Int
-    private var saidAt: UInt64?
-    private var unsaid = 0
+    private var complaints = Complaints()
+    private var timer: Timer?
 
     /// - Throws: `StartError` when the limit of descriptors does not even suffice for the devices.
     init(devices: Int, seats: Int) throws(StartError) {
@@ -82,16 +84,27 @@ final class Door {
         say("a client was turned away: \(room) are connected")
     }
 
-    /// Complains, but not more than once a second however many come.
+    /// Complains, but keeps the log readable however many come.
     func say(_ line: String) {
-        let now = EventLoop.shared.now
-        if let saidAt, now - saidAt < HouseLimits.complaintPause {
-            unsaid += 1
-            return
+        complaints.add(line, now: EventLoop.shared.now).forEach(complain)
+        wait()
+    }
+
+    /// Says what is still to be said: nobody is told later.
+    func close() {
+        timer?.cancel()
+        timer = nil
+        complaints.rest(now: EventLoop.shared.now, isLast: true).forEach(complain)
+    }
+
+    private func wait() {
+        guard timer == nil, let due = complaints.due else { return }
+        timer = EventLoop.shared.schedule(at: due) { [weak self] in
+            guard let self else { return }
+            timer = nil
+            complaints.rest(now: EventLoop.shared.now).forEach(complain)
+            wait()
         }
-        complain(unsaid == 0 ? line : "\(line) (and \(unsaid) times before)")
-        saidAt = now
-        unsaid = 0
     }
 }
 

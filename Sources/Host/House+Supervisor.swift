@@ -141,7 +141,10 @@ extension House: SupervisorDelegate {
     /// What was answered last still leaves; who does not read is not waited for.
     private func part(until deadline: UInt64) {
         let waiting = clients.values.filter { !$0.flush() }
-        guard !waiting.isEmpty, EventLoop.shared.now < deadline else { exit(stopping.code) }
+        guard !waiting.isEmpty, EventLoop.shared.now < deadline else {
+            door.close()
+            exit(stopping.code)
+        }
         EventLoop.shared.schedule(at: EventLoop.shared.now + HouseLimits.partingLook) {
             [unowned self] in part(until: deadline)
         }

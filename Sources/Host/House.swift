@@ -78,7 +78,9 @@ final class House {
             throw error
         }
         KernelLog.open(in: options.logDirectory, name: Manifest.kernelName)
-        hub.epoch = EpochFile(options.folders).next(now: Clock.realtime) { complain($0) }
+        var epoch = EpochFile(options.folders)
+        hub.epoch = epoch.next(now: Clock.realtime) { complain($0) }
+        keeper?.keep(epoch)
         endLeftovers()
         let specs = found.filter { $0.manifest.role == .device }.flatMap {
             options.specs(of: $0.manifest, executable: $0.executable)

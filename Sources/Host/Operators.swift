@@ -9,19 +9,23 @@ import Wire
 /// The kernel's own symbols: what an operator does is a call like any other.
 extension House {
     func declareOperators() {
-        operate("Kernel.Device.kill", "Sends a signal to a device.") {
+        let signal = PayloadShape.Member.optional("signal", .word, "NAME or NUMBER")
+        operate("Kernel.Device.kill", "Sends a signal to a device, KILL unless told.", signal) {
             [unowned self] device, payload throws(KernelError) in
-            let word = payload["signal"]?.text ?? "KILL"
+            let word = payload["signal"].map { $0.text ?? $0.json() } ?? "KILL"
             guard let signal = SignalName.number(word) else {
+                let shown = PayloadShape.shown(.text(word))
                 throw KernelError(
-                    .malformed, "there is no signal \(word): say a name such as TERM, or a number",
+                    .malformed,
+                    "there is no signal \(shown): say a name such as TERM, or 1 to 64",
                     outcome: .none)
             }
             guard supervisor.kill(device, signal: signal) else {
                 throw KernelError(.unavailable, "\(device) has no process", outcome: .none)
             }
         }
-        operate("Kernel.Device.restart", "Ends a device and starts it again.") {
+        let swaps = PayloadShape.Member.optional("swap", .bool, "BOOL")
+        operate("Kernel.Device.restart", "Ends a device and starts it again.", swaps) {
             [unowned self] device, payload throws(KernelError) in
             if payload["swap"]?.bool == true { return try swap(device) }
             supervisor.restart(device)
@@ -42,18 +46,17 @@ extension House {
             }
             supervisor.start(device)
         }
-        hub.declare(builtin: "Kernel.shutdown", summary: "Ends the kernel and every device.") {
+        builtin(PayloadShape("Kernel.shutdown"), "Ends the kernel and every device.") {
             [unowned self] _ in
             // The answer leaves before the devices are told.
             EventLoop.shared.schedule(at: 0) { [unowned self] in shutdown() }
-            return .success(CBORCoding().void)
+            return .null
         }
         declareCancel()
-        hub.declare(
-            builtin: "Kernel.Errors.dismiss", summary: "Forgets the errors told so far."
-        ) { [unowned self] _ in
+        builtin(PayloadShape("Kernel.Errors.dismiss"), "Forgets the errors told so far.") {
+            [unowned self] _ in
             hub.dismissErrors()
-            return .success(CBORCoding().void)
+            return .null
         }
         declareTracing()
         declareHistory()
@@ -61,27 +64,23 @@ extension House {
     }
 
     private func declareCancel() {
-        hub.declare(builtin: "Kernel.Flow.cancel", summary: "Ends a flow.") {
-            [unowned self] bytes in
-            Self.answer { () throws(KernelError) in
-                let name = "Kernel.Flow.cancel"
-                let payload = try Self.value(of: bytes, name)
-                let text = payload.text ?? payload["flow"]?.text ?? ""
-                let parts = text.split(separator: "-", omittingEmptySubsequences: false)
-                guard parts.count == 2, let epoch = UInt64(parts[0]), let number = UInt64(parts[1])
-                else {
-                    throw KernelError(
-                        .malformed, "\(name) takes {\"flow\": \"EPOCH-NUMBER\"}, not \(text)",
-                        outcome: .none)
-                }
-                guard epoch == hub.epoch, hub.cancel(flow: number) else {
-                    throw KernelError(
-                        .unavailable,
-                        "no flow \(text) runs, or it is at its end: see `concentric trace`",
-                        outcome: .none)
-                }
-                return CBORCoding().void
+        let shape = PayloadShape(
+            "Kernel.Flow.cancel", [.needed("flow", .text, "\"EPOCH-NUMBER\"")])
+        builtin(shape, "Ends a flow.") { [unowned self] payload throws(KernelError) in
+            let text = payload["flow"]?.text ?? ""
+            let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+            guard parts.count == 2, let epoch = UInt64(parts[0]), let number = UInt64(parts[1])
+            else {
+                let shown = PayloadShape.shown(.text(text))
+                throw shape.wrong(", as `concentric trace --json` names it, not \(shown)")
             }
+            guard epoch == hub.epoch, hub.cancel(flow: number) else {
+                throw KernelError(
+                    .unavailable,
+                    "no flow \(epoch)-\(number) runs, or it is at its end: see `concentric trace`",
+                    outcome: .none)
+            }
+            return .null
         }
     }
 
@@ -93,37 +92,29 @@ extension House {
 
     /// Binds a symbol whose payload names a device: its name alone, or an object with `device`.
     private func operate(
-        _ name: String, _ summary: String,
-        _ act: @escaping (String, Value) throws(KernelError) -> Void
+        _ name: String, _ summary: String, _ more: PayloadShape.Member...,
+        act: @escaping (String, [String: Value]) throws(KernelError) -> Void
     ) {
-        hub.declare(builtin: name, summary: summary) { [unowned self] bytes in
-            Self.answer { () throws(KernelError) in
-                let payload = try Self.value(of: bytes, name)
-                guard let device = payload.text ?? payload["device"]?.text else {
-                    throw KernelError(
-                        .malformed, "\(name) takes {\"device\": NAME}", outcome: .none)
-                }
+        let shape = PayloadShape(name, [.needed("device", .text, "NAME")] + more)
+        hub.declare(builtin: name, summary: "\(summary) Takes \(shape.usage).") {
+            [unowned self] bytes in
+            do throws(KernelError) {
+                let payload = try shape.read(bytes)
+                let device = payload["device"]?.text ?? ""
                 guard !seats(meant: device).isEmpty else {
+                    let shown = PayloadShape.shown(.text(device))
                     let names = seats.sorted().joined(separator: ", ")
                     throw KernelError(
-                        .unbound, "there is no device \(device); there are \(names)",
+                        .unbound, "there is no device \(shown); there are \(names)",
                         outcome: .none)
                 }
                 let swaps = name.hasSuffix(".swap") || payload["swap"]?.bool == true
                 let limits = patience(with: device, swaps: swaps)
                 try act(device, payload)
-                return limits
+                return .success(limits)
+            } catch {
+                return .failure(error)
             }
-        }
-    }
-
-    private static func answer(
-        _ act: () throws(KernelError) -> [UInt8]
-    ) -> Result<[UInt8], KernelError> {
-        do {
-            return .success(try act())
-        } catch {
-            return .failure(error)
         }
     }
 
@@ -149,14 +140,29 @@ extension House {
         return writer.bytes
     }
 
-    static func value(of bytes: [UInt8], _ name: String) throws(KernelError) -> Value {
-        do {
-            return try bytes.withUnsafeBytes { raw in
-                var reader = CBORReader(raw)
-                return try reader.value()
-            }
+    // MARK: - Binding
+
+    /// Binds a symbol that takes a value and gives one.
+    func builtin(
+        _ shape: PayloadShape, _ summary: String, onlyReads: Bool = false,
+        _ answer: @escaping ([String: Value]) throws(KernelError) -> Value
+    ) {
+        hub.declare(
+            builtin: shape.symbol, summary: "\(summary) Takes \(shape.usage).", onlyReads: onlyReads
+        ) { Self.answer(shape, $0, answer) }
+    }
+
+    /// The answer to a payload, once it fits.
+    static func answer(
+        _ shape: PayloadShape, _ bytes: [UInt8],
+        _ answer: ([String: Value]) throws(KernelError) -> Value
+    ) -> Result<[UInt8], KernelError> {
+        do throws(KernelError) {
+            let writer = CBORWriter()
+            writer.value(try answer(try shape.read(bytes)))
+            return .success(writer.bytes)
         } catch {
-            throw KernelError(.malformed, "the payload of \(name): \(error)", outcome: .none)
+            return .failure(error)
         }
     }
 }

@@ -194,7 +194,9 @@ final class Plug: ConnectionDelegate {
         let next = EventLoop.shared.now + HouseLimits.greeting / 5
         EventLoop.shared.schedule(at: next) { [hold] in
             guard let plug = hold.plug, plug.driver.peer == nil else { return }
-            if steps > 1 { plug.awaitGreeting(steps: steps - 1) } else { plug.cutOff() }
+            guard steps <= 1 else { return plug.awaitGreeting(steps: steps - 1) }
+            plug.cutOff(
+                because: "it did not say hello within \(HouseLimits.greeting / 1_000_000_000) s")
         }
     }
 

@@ -7,64 +7,59 @@ import Wire
 /// concerns the connection on which it is asked for.
 extension House {
     func declareHistory() {
-        hub.declare(
-            builtin: "Kernel.History.read",
-            summary: "A page of a region's history: {region: name, after: number, last: number}.",
-            onlyReads: true
-        ) { [unowned self] bytes in
-            Self.answering { () throws(KernelError) in
-                let payload = try Self.value(of: bytes, "Kernel.History.read")
-                guard let region = payload["region"]?.text else {
-                    throw KernelError(
-                        .malformed,
-                        "Kernel.History.read takes {\"region\": NAME, \"after\": N, \"last\": N}",
-                        outcome: .none)
-                }
-                return try hub.readHistory(
-                    of: region, after: payload["after"]?.int.map { UInt64(clamping: $0) },
-                    last: payload["last"]?.int.map { UInt64(clamping: $0) })
-            }
+        let read = PayloadShape(
+            "Kernel.History.read",
+            [
+                .needed("region", .text, "NAME"), .optional("after", .count, "NUMBER"),
+                .optional("last", .count, "NUMBER"),
+            ])
+        builtin(read, "A page of a region's history.", onlyReads: true) {
+            [unowned self] payload throws(KernelError) in
+            try hub.readHistory(
+                of: payload["region"]?.text ?? "",
+                after: payload["after"]?.int.map { UInt64(clamping: $0) },
+                last: payload["last"]?.int.map { UInt64(clamping: $0) })
         }
-        hub.declare(
-            personal: "Kernel.History.preview",
-            summary: "Moves this client's regions into the past: {revision: text} or {steps: n}."
-        ) { [unowned self] peer, bytes in
-            Self.answering { () throws(KernelError) in
-                try hub.preview(peer, Self.journey(bytes))
-            }
+        let preview = PayloadShape(
+            "Kernel.History.preview",
+            [
+                .optional("revision", .text, "\"EPOCH-COUNTER\""),
+                .optional("steps", .whole, "NUMBER"),
+            ])
+        personal(preview, "Moves this client's regions into the past.") {
+            [unowned self] peer, payload throws(KernelError) in
+            try hub.preview(peer, Self.journey(payload, preview))
         }
-        hub.declare(
-            personal: "Kernel.History.leave", summary: "Moves this client's regions to the present."
-        ) { [unowned self] peer, _ in
+        let leave = PayloadShape("Kernel.History.leave")
+        personal(leave, "Moves this client's regions to the present.") { [unowned self] peer, _ in
             hub.leavePreview(peer)
-            return .success(CBORCoding().void)
+            return .null
         }
     }
 
-    private static func journey(_ bytes: [UInt8]) throws(KernelError) -> Hub.Journey {
-        let payload = try value(of: bytes, "Kernel.History.preview")
-        switch (payload["revision"], payload["steps"]) {
+    /// Binds a symbol that concerns who calls it.
+    private func personal(
+        _ shape: PayloadShape, _ summary: String,
+        _ act: @escaping (Peer, [String: Value]) throws(KernelError) -> Value
+    ) {
+        hub.declare(personal: shape.symbol, summary: "\(summary) Takes \(shape.usage).") {
+            peer, bytes in
+            Self.answer(shape, bytes) { payload throws(KernelError) in try act(peer, payload) }
+        }
+    }
+
+    private static func journey(
+        _ payload: [String: Value], _ shape: PayloadShape
+    ) throws(KernelError) -> Hub.Journey {
+        switch (payload["revision"]?.text, payload["steps"]?.int) {
         case (let text?, nil):
-            if let revision = text.text.flatMap({ Revision($0) }) { return .revision(revision) }
-        case (nil, let count?):
-            if let steps = count.int { return .steps(Int(clamping: steps)) }
-        default: break
-        }
-        throw KernelError(
-            .malformed,
-            "Kernel.History.preview takes {\"revision\": \"EPOCH-COUNTER\"} or {\"steps\": N}",
-            outcome: .none)
-    }
-
-    private static func answering(
-        _ act: () throws(KernelError) -> Value
-    ) -> Result<[UInt8], KernelError> {
-        do {
-            let writer = CBORWriter()
-            writer.value(try act())
-            return .success(writer.bytes)
-        } catch {
-            return .failure(error)
+            guard let revision = Revision(text) else {
+                throw shape.wrong(
+                    ": \"revision\" is \(PayloadShape.shown(.text(text))), no revision")
+            }
+            return .revision(revision)
+        case (nil, let count?): return .steps(Int(clamping: count))
+        default: throw shape.wrong(": say one of them")
         }
     }
 }

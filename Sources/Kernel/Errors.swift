@@ -24,6 +24,14 @@ extension Hub {
         set(region: RegionSlot.errors, .array(errors))
     }
 
+    /// Writes the failure of a command, with the key that its sender has chosen and looks for.
+    func report(_ command: Flow, _ error: KernelError) {
+        let key = command.path.flatMap { chosenKey(in: $0, command.symbol) }
+        report(
+            command.symbol.name, error, flow: command.number,
+            key.map { ["key": .text($0)] } ?? [:])
+    }
+
     /// Forgets the errors told so far.
     package func dismissErrors() {
         errors = []

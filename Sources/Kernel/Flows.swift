@@ -322,9 +322,7 @@ extension Hub {
             }
         case .branch(let parent, let index): branchEnded(flow, of: parent, index, ending)
         case .command:
-            if case .failure(let error) = result(flow, ending) {
-                report(flow.symbol.name, error, flow: flow.number)
-            }
+            if case .failure(let error) = result(flow, ending) { report(flow, error) }
         case .event(let follower, let sequence):
             var failure: KernelError?
             if case .failure(let error) = result(flow, ending) { failure = error }

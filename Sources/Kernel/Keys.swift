@@ -34,6 +34,16 @@ extension Hub {
         key.map { "\(Hub.ownRoot)\($0)/\(symbol.name):\(StrongDigest.text(payload))" }
     }
 
+    /// What a caller has chosen, in the path that `ownPath` makes of it.
+    func chosenKey(in path: String, _ symbol: SymbolSlot) -> String? {
+        guard path.hasPrefix(Hub.ownRoot), let digest = path.utf8.lastIndex(of: 0x3A) else {
+            return nil
+        }
+        let symbolAndKey = path[..<digest].dropFirst(Hub.ownRoot.count)
+        let end = "/\(symbol.name)"
+        return symbolAndKey.hasSuffix(end) ? String(symbolAndKey.dropLast(end.count)) : nil
+    }
+
     /// The key of the present step; a long one is a digest of it.
     func ownKey(of flow: Flow) -> String {
         let key = key(of: flow)

@@ -7,6 +7,8 @@ package struct EditLine: Sendable, Equatable {
     /// joins the character before it and never swallows one after it.
     package private(set) var before: String
     package private(set) var after = ""
+    /// What was inserted last did not fit whole.
+    package private(set) var isCut = false
 
     package init(_ text: String = "") {
         before = ""
@@ -17,6 +19,7 @@ package struct EditLine: Sendable, Equatable {
 
     /// Inserts text; line breaks and tabs become spaces, other control characters vanish.
     package mutating func insert(_ text: String) {
+        isCut = false
         var room = Self.mostBytes - before.utf8.count - after.utf8.count
         var last: Unicode.Scalar?
         for scalar in text.unicodeScalars {
@@ -28,13 +31,17 @@ package struct EditLine: Sendable, Equatable {
                 next = " "
             }
             room -= UTF8.width(next)
-            if room < 0 { return }
+            if room < 0 {
+                isCut = true
+                return
+            }
             before.unicodeScalars.append(next)
         }
     }
 
     /// Does what a key means in a line; false when it means nothing there.
     package mutating func handle(_ key: Key) -> Bool {
+        isCut = false
         switch key {
         case .character(let character): insert(String(character))
         case .paste(let text): insert(Self.trimmed(text))

@@ -9,17 +9,25 @@ package struct ErrorNotice: Sendable, Equatable {
     package var symbol: String?
     /// The flow that has failed, if the kernel tells it.
     package var flow: String?
+    /// The key under which it was asked for, if who asked has chosen one.
+    package var key: String?
 
-    package init(code: String, message: String, symbol: String? = nil, flow: String? = nil) {
+    package init(
+        code: String, message: String, symbol: String? = nil, flow: String? = nil,
+        key: String? = nil
+    ) {
         self.flow = flow
+        self.key = key
         self.code = code
         self.message = message
         self.symbol = symbol
     }
 
-    /// Whether both tell of one failure: a command's own answer is repeated in `Kernel.Errors`.
+    /// Whether both tell of one failure: a command's own answer is repeated in `Kernel.Errors`. Two
+    /// flows that fail in the same words are two failures.
     func tellsTheSame(as other: ErrorNotice) -> Bool {
-        code == other.code && message == other.message
+        guard code == other.code, message == other.message else { return false }
+        return flow == nil || other.flow == nil || flow == other.flow
     }
 }
 
@@ -38,6 +46,10 @@ package enum Connection: Sendable, Equatable {
 package enum Event: Sendable, Equatable {
     case resize(Size)
     case connection(Connection)
+    /// Whether the kernel has not answered for some seconds what it answers at once.
+    case silence(Bool)
+    /// The kernel is another one than before: what the old one had accepted and not done is lost.
+    case kernelIsNew
     /// The region with the list of the library.
     case library([SlideshowSummary], isLoading: Bool)
     /// The region with the open slideshow.
@@ -47,8 +59,11 @@ package enum Event: Sendable, Equatable {
     /// All errors that the kernel keeps, the newest last.
     case errors([ErrorNotice])
     /// An intent is on its way; `id` is the caller's. A create names the id that it has chosen, so
-    /// that the new slideshow is selected when it appears.
-    case commandStarted(id: UInt64, Intent, creates: UUID? = nil)
+    /// that the new slideshow is selected when it appears; what is dispatched names its key, by
+    /// which its failure is known.
+    case commandStarted(id: UInt64, Intent, creates: UUID? = nil, key: String? = nil)
+    /// A second has passed, while commands are on their way.
+    case second
     /// The command has ended, well when the error is nil.
     case commandFinished(id: UInt64, ErrorNotice?)
     /// The regions are shown as they were.

@@ -7,6 +7,16 @@ package struct Form: Sendable, Equatable {
         case create
         case rename(SlideshowSummary)
         case addPhotos(UUID, name: String)
+
+        /// Whether it is about the same thing, whatever its name is now.
+        func isLike(_ other: Purpose) -> Bool {
+            switch (self, other) {
+            case (.create, .create): true
+            case (.rename(let one), .rename(let two)): one.id == two.id
+            case (.addPhotos(let one, _), .addPhotos(let two, _)): one == two
+            default: false
+            }
+        }
     }
 
     package struct Field: Sendable, Equatable {
@@ -28,6 +38,16 @@ package struct Form: Sendable, Equatable {
     package private(set) var focus = 0
     /// What is wrong, in words; nothing while the user types.
     package var message: String?
+    /// Of those that were sent; a corrected one keeps its own. Nil for a new one.
+    var number: UInt64?
+
+    /// What is wrong while the kernel is away.
+    static let away = "The kernel is away; what you typed stays here."
+    static let deleted = "This slideshow was deleted meanwhile."
+    private static let notText =
+        "\u{FFFD} stands where something came that is not UTF-8: set the terminal to UTF-8."
+    private static let tooLong =
+        "A line holds \(EditLine.mostBytes) bytes; the rest was left out."
 
     init(_ purpose: Purpose) {
         self.purpose = purpose
@@ -64,9 +84,23 @@ package struct Form: Sendable, Equatable {
         case .enter: return submit(home)
         case .tab, .down, .control("n"): focus = (focus + 1) % fields.count
         case .backTab, .up, .control("p"): focus = (focus + fields.count - 1) % fields.count
-        default: if fields[focus].line.handle(key) { message = nil }
+        default: type(key)
         }
         return .stays
+    }
+
+    /// What was not taken as it came is said, and what stands for it as long as it is there.
+    private mutating func type(_ key: Key) {
+        let isShown = message == Self.notText
+        guard fields[focus].line.handle(key) else { return }
+        message = nil
+        if fields[focus].line.isCut {
+            message = Self.tooLong
+        } else if isShown || key.text?.contains("\u{FFFD}") == true,
+            fields.contains(where: { $0.line.text.contains("\u{FFFD}") })
+        {
+            message = Self.notText
+        }
     }
 
     /// Turns to the first field that is wrong; a form without one becomes an intent, or nothing

@@ -1,4 +1,4 @@
-/// The row of the keys that matter where the user is; as many as fit.
+/// The row of the keys that matter where the user is, and of no others; as many as fit.
 enum Hints {
     private static let library = [
         ("n", "new"), ("enter", "open"), ("?", "help"), ("q", "quit"), ("e", "rename"),
@@ -14,10 +14,29 @@ enum Hints {
         ("?", "help"), ("q", "quit"),
     ]
 
+    private static let form = [
+        ("enter", "send"), ("esc", "cancel"), ("tab", "next"), ("^U", "clear"), ("^C", "quit"),
+    ]
+    private static let question = [("y", "delete"), ("n", "keep"), ("^C", "quit")]
+    private static let devices = [
+        ("R", "restart"), ("esc", "back"), ("x", "dismiss"), ("?", "help"), ("^C", "quit"),
+    ]
+    private static let help = [("esc", "back"), ("↑ ↓", "scroll"), ("^C", "quit")]
+
+    private static func keys(for model: Model) -> [(key: String, text: String)] {
+        switch model.overlay {
+        case .form: form
+        case .confirmDelete: question
+        case .devices: devices
+        case .help: help
+        case nil where model.travel != nil: past
+        case nil: model.open == nil ? library : slideshow
+        }
+    }
+
     static func draw(for model: Model, into frame: inout Frame, row: Int) {
         var column = 1
-        let here = model.open == nil ? library : slideshow
-        for (key, text) in model.travel == nil ? here : past {
+        for (key, text) in keys(for: model) {
             let width = key.count + 1 + text.count
             guard column + width < frame.size.columns else { break }
             frame.put(key, row: row, column: column, style: .bold)

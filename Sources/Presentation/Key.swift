@@ -1,6 +1,7 @@
 /// What the user has done on the keyboard.
 package enum Key: Sendable, Equatable {
-    /// A printable scalar; never a control character.
+    /// A printable scalar; never a control character. U+FFFD stands for bytes that are no text in
+    /// UTF-8.
     case character(Character)
     /// A letter or sign with Control, in lower case.
     case control(Character)
@@ -28,4 +29,13 @@ package enum Key: Sendable, Equatable {
     case end
     case pageUp
     case pageDown
+
+    /// What it types.
+    var text: String? {
+        switch self {
+        case .character(let character): String(character)
+        case .paste(let text): text
+        default: nil
+        }
+    }
 }

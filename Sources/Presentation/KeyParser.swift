@@ -1,5 +1,7 @@
 /// Turns the bytes of a terminal into keys. Feed it whatever a read gave: sequences and characters
-/// may be cut anywhere, and bytes that mean nothing are dropped.
+/// may be cut anywhere, and sequences that mean nothing are dropped. Bytes that are no text in
+/// UTF-8, as those of a terminal that is set to another encoding, become U+FFFD: the longest
+/// beginning of a character, or one byte that begins none, becomes one of them.
 ///
 /// A lone escape looks like the start of a sequence, so it is held back. When `patience` is not nil
 /// and no byte came for that long, `flush()` says what it was.
@@ -64,6 +66,7 @@ package struct KeyParser: Sendable {
         case .escape: keys.append(.escape)
         case .sequence where held.isEmpty: keys.append(.alt("["))
         case .single: keys.append(.alt("O"))
+        case .character(_, let isAlt): emit(Self.replacement, isAlt)
         case .paste:
             held += Self.pasteEnd[..<matched]
             endPaste()
@@ -105,7 +108,7 @@ package struct KeyParser: Sendable {
         case 0xC2...0xDF: begin(byte, 1, isAlt)
         case 0xE0...0xEF: begin(byte, 2, isAlt)
         case 0xF0...0xF4: begin(byte, 3, isAlt)
-        case 0x80...: break
+        case 0x80...: emit(Self.replacement, isAlt)
         default: control(byte, isAlt)
         }
     }
@@ -130,17 +133,35 @@ package struct KeyParser: Sendable {
     }
 
     private mutating func character(_ byte: UInt8, _ left: Int, _ isAlt: Bool) {
-        guard (0x80...0xBF).contains(byte) else { return ground(byte, isAlt: false) }
+        guard Self.continues(held, byte) else {
+            emit(Self.replacement, isAlt)
+            return ground(byte, isAlt: false)
+        }
         held.append(byte)
         if left > 1 {
             state = .character(left: left - 1, isAlt: isAlt)
             return
         }
-        // Overlong forms and surrogates are no text.
         let text = String(validating: held, as: UTF8.self)
         reset()
-        guard let scalar = text?.unicodeScalars.first, scalar.value >= 0xA0 else { return }
-        emit(scalar, isAlt)
+        guard let scalar = text?.unicodeScalars.first else { return emit(Self.replacement, isAlt) }
+        // A control character of two bytes is text, but no key.
+        if scalar.value >= 0xA0 { emit(scalar, isAlt) }
+    }
+
+    private static let replacement: Unicode.Scalar = "\u{FFFD}"
+
+    /// Whether a byte may follow what has begun: overlong forms, surrogates and what lies beyond
+    /// Unicode are told by their second byte (Unicode 16, table 3-7).
+    private static func continues(_ begun: [UInt8], _ byte: UInt8) -> Bool {
+        guard begun.count == 1 else { return (0x80...0xBF).contains(byte) }
+        return switch begun[0] {
+        case 0xE0: (0xA0...0xBF).contains(byte)
+        case 0xED: (0x80...0x9F).contains(byte)
+        case 0xF0: (0x90...0xBF).contains(byte)
+        case 0xF4: (0x80...0x8F).contains(byte)
+        default: (0x80...0xBF).contains(byte)
+        }
     }
 
     // MARK: - Sequences

@@ -33,14 +33,24 @@ package struct Model: Sendable, Equatable {
         let intent: Intent
         /// What is being done, for the user; nil when it is not worth a word.
         let label: String?
+        let errand: Errand?
+        /// For how long, as far as the seconds were told.
+        var seconds = 0
     }
+
+    /// From so many seconds on the user is told how long it takes.
+    static let longCommand = 2
 
     /// Errors of own commands that wait to be dismissed.
     static let mostOwnErrors = 32
+    /// Forms that were sent and are kept, for they may fail.
+    static let mostDrafts = 32
 
     package let settings: Settings
     package internal(set) var size: Size
     package internal(set) var connection = Connection.connecting
+    /// It is connected, and says nothing.
+    package internal(set) var isSilent = false
     package internal(set) var library = LibraryList()
     /// What the client looks at instead of the library.
     package internal(set) var open: OpenSlideshow?
@@ -57,6 +67,8 @@ package struct Model: Sendable, Equatable {
     var isOwnErrorNewest = false
     var commands: [Command] = []
     var drafts: [Draft] = []
+    /// The number of the form that was sent last.
+    var lastForm: UInt64 = 0
     /// Errors of errands that may be tried again.
     var failures: [Failure] = []
     /// Errors that the kernel still tells and that are not shown any more.
@@ -82,9 +94,12 @@ package struct Model: Sendable, Equatable {
 
     /// What is being done.
     package var activity: String? {
-        let labels = commands.compactMap(\.label)
-        guard let last = labels.last else { return nil }
-        return labels.count == 1 ? last : "\(last) (+\(labels.count - 1))"
+        let shown = commands.filter { $0.label != nil }
+        guard let last = shown.last?.label else { return nil }
+        let seconds = shown.map(\.seconds).max() ?? 0
+        // First, for a narrow screen cuts the end.
+        let time = seconds < Self.longCommand ? "" : "\(seconds) s  "
+        return time + (shown.count == 1 ? last : "\(last) (+\(shown.count - 1))")
     }
 
     /// The devices without what only the kernel can know, while it is away.

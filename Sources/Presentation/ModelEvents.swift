@@ -13,6 +13,8 @@ extension Model {
         switch event {
         case .resize(let size): self.size = size
         case .connection(let next): intents = connectionBecame(next)
+        case .silence(let isSilent): self.isSilent = isSilent
+        case .kernelIsNew: orphanDrafts()
         case .library(let slideshows, let isLoading):
             library.apply(slideshows, isLoading: isLoading)
             closeOverlaysOfTheGone()
@@ -25,14 +27,10 @@ extension Model {
             self.devices = devices
             deviceCursor.follow(devices.lazy.map(\.name))
         case .errors(let errors): errorsBecame(errors)
-        case .commandStarted(let id, let intent, let creates):
-            commandStarted(id, intent)
-            if let creates {
-                library.expect(creates)
-                if let last = drafts.lastIndex(where: { $0.errand == .create }) {
-                    drafts[last].creates = creates
-                }
-            }
+        case .commandStarted(let id, let intent, let creates, let key):
+            commandStarted(id, intent, started(intent, creates, key))
+            if let creates { library.expect(creates) }
+        case .second: for index in commands.indices { commands[index].seconds += 1 }
         case .commandFinished(let id, let error): commandFinished(id, error)
         case .travelled(let moment): travelled(to: moment)
         case .present: endTravel()
@@ -44,9 +42,15 @@ extension Model {
     private mutating func connectionBecame(_ next: Connection) -> [Intent] {
         let wasConnected = isConnected
         connection = next
+        isSilent = false
         if isConnected, !wasConnected {
             library.connectionChanged()
-            if notice?.code == "away" { _ = ownErrors.popLast() }
+            // What was said of its absence is not true any more.
+            ownErrors.removeAll { $0.code == Self.away }
+            if case .form(var form) = overlay, form.message == Form.away {
+                form.message = nil
+                overlay = .form(form)
+            }
             return [.refresh] + (open.map { [.open($0.id)] } ?? [])
         }
         if wasConnected, !isConnected {
@@ -69,10 +73,12 @@ extension Model {
                 overlay = nil
             }
         case .form(var form):
-            guard case .rename(let summary) = form.purpose, library[summary.id] == nil else {
-                return
+            guard case .rename(let summary) = form.purpose else { return }
+            if library[summary.id] == nil {
+                form.message = Form.deleted
+            } else if form.message == Form.deleted {
+                form.message = nil
             }
-            form.message = "This slideshow was deleted meanwhile."
             overlay = .form(form)
         default: break
         }
@@ -103,9 +109,10 @@ extension Model {
 
     // MARK: - Commands
 
-    private mutating func commandStarted(_ id: UInt64, _ intent: Intent) {
+    private mutating func commandStarted(_ id: UInt64, _ intent: Intent, _ errand: Errand?) {
         commands.removeAll { $0.id == id }
-        commands.append(Command(id: id, intent: intent, label: label(of: intent)))
+        commands.append(
+            Command(id: id, intent: intent, label: label(of: intent), errand: errand))
         if intent == .refresh { library.refreshStarted() }
     }
 
@@ -114,8 +121,12 @@ extension Model {
             if let error { report(error) }
             return
         }
-        let intent = commands.remove(at: index).intent
-        if intent == .refresh { library.refreshFinished(failed: error != nil) }
+        let command = commands.remove(at: index)
+        let intent = command.intent
+        if intent == .refresh {
+            library.refreshFinished(failed: error != nil)
+            if error == nil { findLost() }
+        }
         if let id = intent.configured, open?.id == id,
             !commands.contains(where: { $0.intent.configured == id })
         {
@@ -130,11 +141,12 @@ extension Model {
         }
         // There is no way into the past, so the user is still here.
         if case .travel = intent, error != nil, travel?.moment == nil { endTravel() }
-        let errand = Errand(intent)
-        if let errand, let error {
-            failed(errand, error)
-        } else if let errand, errand.dispatched == nil {
-            done(errand)
+        if let errand = command.errand {
+            if let error {
+                failed(errand, error)
+            } else if !errand.isDispatched {
+                done(errand)
+            }
         }
         if let error { report(error) }
     }

@@ -30,6 +30,9 @@ extension Model {
         return common(key) ?? (open == nil ? inLibrary(key) : inSlideshow(key))
     }
 
+    /// The code of an error of this client: it could not ask.
+    static let away = "away"
+
     /// Holds back what cannot be done while the kernel is away, and says so.
     private mutating func allowed(_ intents: [Intent]) -> [Intent] {
         if isConnected {
@@ -41,7 +44,7 @@ extension Model {
         let refused = intents.filter { !$0.isLocal && $0 != .close && $0 != .dismissError }
         if !refused.isEmpty {
             let notice = ErrorNotice(
-                code: "away", message: "The kernel is away; nothing was sent.")
+                code: Self.away, message: "The kernel is away; nothing was sent.")
             if self.notice != notice { report(notice) }
         }
         return intents.filter(\.isLocal)
@@ -153,16 +156,19 @@ extension Model {
         var form = form
         switch form.handle(key, home: settings.home) {
         case .stays: overlay = .form(form)
-        case .cancelled: overlay = nil
+        case .cancelled:
+            overlay = nil
+            giveUp(form)
         case .submitted(let intent):
             if intent != nil, !isConnected {
-                form.message = "The kernel is away; what you typed stays here."
+                form.message = Form.away
                 overlay = .form(form)
                 return []
             }
             overlay = nil
-            if intent != nil { sent(form) }
-            return intent.map { [$0] } ?? []
+            guard let intent else { return [] }
+            sent(form, intent)
+            return [intent]
         }
         return []
     }

@@ -50,6 +50,11 @@ struct Notices {
 
     private static func connection(of model: Model) -> [Line] {
         switch model.connection {
+        case .connected where model.isSilent:
+            [
+                Line(
+                    text: "the kernel does not answer: is it stopped?", aside: "", style: .warning)
+            ]
         case .connected, .connecting: []
         case .away(let reason): away(reason ?? "", model.size)
         case .refused(let reason):

@@ -15,78 +15,92 @@ struct Arguments {
     private var options: [String: String] = [:]
     private var flags: Set<String> = []
 
-    /// Options that take a value, by verb.
-    static let valued: [String: Set<String>] = [
-        "up": ["--devices", "--data"], "kill": ["--signal"], "buffer": ["--at"],
-        "call": ["--deadline", "--key"], "dispatch": ["--key"], "attach": [],
-        "log": ["--lines", "--data"], "trace": ["--chrome"], "graph": ["--format"],
-        "doctor": ["--devices", "--data"], "history": ["--limit"],
-        "follow": ["--after"], "publish": ["--key"], "new": ["--package"],
-    ]
-    /// Options without a value, by verb.
-    static let plain: [String: Set<String>] = [
-        "up": ["--detach"], "buffer": ["--watch"], "restart": ["--swap"],
-        "log": ["-f", "--follow"], "trace": ["-f", "--follow", "--payloads"],
-    ]
-
     init(_ arguments: [String]) throws(UsageError) {
         var rest = arguments[...]
         guard let verb = rest.popFirst() else {
             throw UsageError(message: "say what to do; see `concentric --help`")
         }
+        guard !verb.hasPrefix("-") else {
+            throw UsageError(
+                message: "the verb comes first: concentric VERB \(verb) …; see `concentric --help`")
+        }
+        guard Help.verbs.contains(verb) else {
+            throw UsageError(message: "there is no verb \(verb); see `concentric --help`")
+        }
         self.verb = verb
         var onlyWords = false
         while let word = rest.popFirst() {
-            let isOption = word.hasPrefix("--") || Self.plain[verb]?.contains(word) == true
-            guard isOption, !onlyWords else {
+            guard !onlyWords, Self.isOption(word, of: verb) else {
                 words.append(word)
                 continue
             }
-            switch word {
-            case "--": onlyWords = true
-            case "--json": isJSON = true
-            case "--help": wantsHelp = true
-            case "--name":
-                name = try Self.value(of: word, &rest)
-                do throws(SocketError) {
-                    try SocketPath.check(name: name)
-                } catch {
-                    throw UsageError(message: "\(error)")
-                }
-            default:
-                if Self.valued[verb]?.contains(word) == true {
-                    options[word] = try Self.value(of: word, &rest)
-                } else if Self.plain[verb]?.contains(word) == true {
-                    flags.insert(word)
-                } else {
-                    throw UsageError(
-                        message: "\(verb) has no option \(word); see `concentric \(verb) --help`")
-                }
-            }
+            if word == "--" { onlyWords = true } else { try take(word, &rest) }
         }
     }
 
-    private static func value(
-        of option: String, _ rest: inout ArraySlice<String>
-    ) throws(UsageError) -> String {
-        guard let value = rest.popFirst(), !value.isEmpty else {
-            throw UsageError(message: "\(option) wants a value")
+    /// Whether it is one, or meant as one: a word of one dash is none where JSON may stand, for
+    /// that of a number begins with one.
+    private static func isOption(_ word: String, of verb: String) -> Bool {
+        if word.hasPrefix("--") || Help.option(word, of: verb) != nil { return true }
+        let isShort =
+            word.count > 1 && word.first == "-" && word.dropFirst().first?.isLetter == true
+        return isShort && !Help.takesJSON(verb)
+    }
+
+    private mutating func take(
+        _ word: String, _ rest: inout ArraySlice<String>
+    ) throws(UsageError) {
+        let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        let name = String(parts[0])
+        guard let option = Help.option(name, of: verb) else {
+            throw UsageError(
+                message: "\(verb) has no option \(name); see `concentric \(verb) --help`")
         }
-        return value
+        guard option.takesValue else {
+            guard parts.count == 1 else {
+                throw UsageError(message: "\(verb): \(name) takes no value; say \(name) alone")
+            }
+            switch name {
+            case "--json": isJSON = true
+            case "--help": wantsHelp = true
+            default: flags.insert(name)
+            }
+            return
+        }
+        // An option behind it is none of its values, unless it is said with an equals sign.
+        let next = parts.count == 1 && rest.first?.hasPrefix("--") != true ? rest.popFirst() : nil
+        let value = parts.count == 2 ? String(parts[1]) : next ?? ""
+        guard !value.isEmpty else {
+            throw UsageError(message: "\(verb): \(name) wants a value: \(option.text)")
+        }
+        guard name == "--name" else {
+            options[name] = value
+            return
+        }
+        self.name = value
+        do throws(SocketError) {
+            try SocketPath.check(name: value)
+        } catch {
+            throw UsageError(message: "\(verb): \(error)")
+        }
     }
 
     func option(_ name: String) -> String? { options[name] }
     func has(_ flag: String) -> Bool { flags.contains(flag) }
 
-    /// The words, whose number must lie in a range.
-    func words(_ count: ClosedRange<Int>, _ usage: String) throws(UsageError) -> [String] {
-        guard count.contains(words.count) else {
-            throw UsageError(message: "usage: concentric \(verb) \(usage)")
+    /// Compares the words with those that the usage of the verb names.
+    func checkWords() throws(UsageError) {
+        guard let places = Help.places(of: verb) else { return }
+        let usage = "usage: concentric \(Help.call(verb))"
+        if let empty = words.firstIndex(of: "") {
+            let what = empty < places.count ? places[empty].name : "a word"
+            throw UsageError(message: "\(what) is empty; \(usage)")
         }
-        guard !words.contains("") else {
-            throw UsageError(
-                message: "\(verb): a word is empty; usage: concentric \(verb) \(usage)")
+        if words.count < places.count, places[words.count].isNeeded {
+            throw UsageError(message: "\(places[words.count].name) is missing; \(usage)")
         }
-        return words
+        guard words.count <= places.count else {
+            throw UsageError(message: "“\(words[places.count])” is one word too many; \(usage)")
+        }
     }
 }

@@ -6,7 +6,7 @@ import Glibc
 enum ChannelVerbs {
     /// Prints a channel's events until somebody stops it.
     static func follow(_ arguments: Arguments) async throws {
-        let words = try arguments.words(1...1, "CHANNEL [--after N] [--json]")
+        let words = arguments.words
         var after: UInt64?
         if let text = arguments.option("--after") {
             guard let number = UInt64(text) else {
@@ -65,7 +65,7 @@ enum ChannelVerbs {
     }
 
     static func publish(_ arguments: Arguments) async throws {
-        let words = try arguments.words(1...2, "CHANNEL [JSON] [--key KEY]")
+        let words = arguments.words
         let event = try Verbs.payload(words)
         let kernel = try await Verbs.connect(arguments)
         let sequence = try await kernel.publish(words[0], event, key: arguments.option("--key"))

@@ -11,7 +11,6 @@ enum Doctor {
 
     /// - Returns: the exit code: 69 when something does not work.
     static func run(_ arguments: Arguments) async throws -> Int32 {
-        _ = try arguments.words(0...0, "[--devices DIR] [--data DIR] [--json]")
         let answer = await RunningKernel.ask(arguments.name, client: "doctor", patience: patience)
         var host = Value.null
         var data = arguments.option("--data")

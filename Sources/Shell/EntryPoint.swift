@@ -9,8 +9,9 @@ enum EntryPoint {
         // A file over a limit of the size of files is an error that is told.
         signal(SIGXFSZ, SIG_IGN)
         let words = Array(CommandLine.arguments.dropFirst())
-        guard let first = words.first, first != "--help", first != "help" else {
-            Output.line(Help.all)
+        guard let first = words.first, !["--help", "-h", "help"].contains(first) else {
+            // `help VERB` is `VERB --help`.
+            Output.line(words.dropFirst().first.flatMap(Help.of) ?? Help.all)
             exit(words.isEmpty ? 64 : 0)
         }
         let arguments: Arguments
@@ -24,6 +25,12 @@ enum EntryPoint {
             Output.line(help)
             exit(0)
         }
+        do {
+            try arguments.checkWords()
+        } catch {
+            Output.complain("\(arguments.verb): \(error.message)")
+            exit(64)
+        }
         switch arguments.verb {
         case "up": Launch.up(arguments)
         case "attach": Launch.attach(arguments)
@@ -36,10 +43,10 @@ enum EntryPoint {
         do {
             return try await Verbs.run(arguments)
         } catch let error as UsageError {
-            Output.complain(error.message)
+            Output.complain("\(arguments.verb): \(error.message)")
             return 64
         } catch let error as PayloadError {
-            Output.complain(error.message)
+            Output.complain("\(arguments.verb): \(error.message)")
             return 65
         } catch let error as OutputError {
             Output.complain("\(arguments.verb): \(error.message)")

@@ -3,6 +3,22 @@ extension Help {
     struct Word {
         var form: String
         var text: String
+
+        /// `-f` and `--follow` of `-f, --follow`; nothing where a word stands for itself.
+        var options: [Substring] {
+            form.split(separator: ",").map { part in
+                part.drop { $0 == " " }.prefix { $0 != " " }
+            }.filter { $0.hasPrefix("-") }
+        }
+
+        /// Whether a value follows the option.
+        var takesValue: Bool { form.last?.isUppercase == true }
+    }
+
+    /// A word of a verb that is no option.
+    struct Place: Equatable {
+        var name: String
+        var isNeeded: Bool
     }
 
     private static let device = Word(
@@ -21,33 +37,40 @@ extension Help {
         form: "--data DIR", text: "where the instance keeps its data and its logs")
     private static let json = Word(
         form: "--json", text: "for programs: one JSON value, or one a line")
+    private static let help = Word(form: "--help", text: "what is said here")
+    private static let name = Word(
+        form: "--name INSTANCE", text: "which kernel is meant: $CONCENTRIC_NAME, or main")
     private static let follow = Word(
         form: "-f, --follow", text: "go on with what comes, until Ctrl-C")
 
-    /// The words of each verb that has some of its own.
+    /// The words of each verb that has some of its own. An option that does not stand here is not
+    /// accepted.
     static let words: [String: [Word]] = [
         "up": [
             devices, data,
             Word(form: "--detach", text: "return once every device is ready; the kernel goes on"),
             Word(form: "--json", text: "with --detach: print {pid, socket}"),
         ],
+        "down": [json],
         "ps": [json],
         "kill": [
-            device, Word(form: "--signal S", text: "its name, such as TERM, or its number"),
+            device, Word(form: "--signal S", text: "its name, such as TERM, or its number"), json,
         ],
         "restart": [
             device,
             Word(
                 form: "--swap",
                 text: "start the new process first; the old one finishes what it has begun"),
+            json,
         ],
-        "stop": [device],
-        "start": [device],
+        "stop": [device, json],
+        "start": [device, json],
         "call": [
             symbol, payload,
             Word(form: "--deadline MS", text: "milliseconds after which the call has failed"), key,
+            json,
         ],
-        "dispatch": [symbol, payload, key],
+        "dispatch": [symbol, payload, key, json],
         "buffer": [
             Word(form: "REGION", text: "its name, and with #/a/0 behind it only what stands there"),
             Word(form: "--watch", text: "print every change as a patch, until Ctrl-C"),
@@ -65,7 +88,7 @@ extension Help {
             json,
         ],
         "publish": [
-            channel, Word(form: "JSON", text: #"the event; a text is '"text"'"#), key,
+            channel, Word(form: "JSON", text: #"the event; a text is '"text"'"#), key, json,
         ],
         "log": [
             Word(form: "DEVICE", text: "a device, one of several processes of it, or kernel"),
@@ -77,7 +100,8 @@ extension Help {
             Word(form: "--payloads", text: "with the beginning of each payload"), json,
         ],
         "graph": [
-            Word(form: "--format F", text: "mermaid (if nothing is said), dot or json")
+            Word(form: "--format F", text: "mermaid (if nothing is said), dot or json"),
+            Word(form: "--json", text: "as --format json"),
         ],
         "symbols": [json],
         "describe": [
@@ -85,7 +109,8 @@ extension Help {
             json,
         ],
         "cancel": [
-            Word(form: "FLOW", text: "#NUMBER, NUMBER or EPOCH-NUMBER, as `trace` shows it")
+            Word(form: "FLOW", text: "#NUMBER, NUMBER or EPOCH-NUMBER, as `trace` shows it"),
+            json,
         ],
         "errors": [json],
         "new": [
@@ -97,11 +122,33 @@ extension Help {
         ],
     ]
 
-    /// The lines that explain a verb's words, and the option that all verbs have.
+    /// The options that all verbs have.
+    private static let common = [name, help]
+
+    /// An option that a verb has.
+    static func option(_ option: String, of verb: String) -> Word? {
+        ((words[verb] ?? []) + common).first { $0.options.contains { $0 == option } }
+    }
+
+    /// The words of a verb that are no options, in order; nil for one that is not served.
+    static func places(of verb: String) -> [Place]? {
+        entries.first { $0.verb == verb }.map { entry in
+            entry.usage.split(separator: " ").prefix { !$0.hasPrefix("[-") }.map { word in
+                let isNeeded = !word.hasPrefix("[")
+                return Place(
+                    name: isNeeded ? String(word) : String(word.dropFirst().dropLast()),
+                    isNeeded: isNeeded)
+            }
+        }
+    }
+
+    static func takesJSON(_ verb: String) -> Bool {
+        places(of: verb)?.contains { $0.name == "JSON" } ?? false
+    }
+
+    /// The lines that explain a verb's words, and the options that all verbs have.
     static func explained(_ verb: String) -> [String] {
-        let common = Word(
-            form: "--name INSTANCE", text: "which kernel is meant: $CONCENTRIC_NAME, or main")
-        let all = (words[verb] ?? []) + [common]
+        let all = (words[verb] ?? []) + common
         let width = all.map(\.form.count).max() ?? 0
         return all.map { word in
             let gap = String(repeating: " ", count: width - word.form.count + 2)

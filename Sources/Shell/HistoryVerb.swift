@@ -4,11 +4,12 @@ import DeviceKit
 @LoopActor
 enum HistoryVerb {
     static func run(_ arguments: Arguments) async throws {
-        let words = try arguments.words(1...1, "REGION [--limit N] [--json]")
+        let words = arguments.words
         var limit: Int64?
         if let text = arguments.option("--limit") {
             guard let number = Int64(text), number > 0 else {
-                throw UsageError(message: "--limit wants a number of changes, not \(text)")
+                throw UsageError(
+                    message: "--limit wants a number of changes, 1 or more, not \(text)")
             }
             limit = number
         }

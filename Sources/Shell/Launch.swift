@@ -6,8 +6,8 @@ import Installation
 enum Launch {
     /// `up`: becomes the kernel, or with `--detach` starts it and waits until it is ready.
     static func up(_ arguments: Arguments) -> Never {
-        guard arguments.words.isEmpty else {
-            Output.complain("usage: concentric up [--devices DIR] [--data DIR] [--detach]")
+        guard arguments.has("--detach") || !arguments.isJSON else {
+            Output.complain("up: --json goes with --detach: the kernel says its first line itself")
             exit(64)
         }
         var words = ["--name", arguments.name]
@@ -21,7 +21,7 @@ enum Launch {
     /// `attach`: becomes the terminal client.
     static func attach(_ arguments: Arguments) -> Never {
         setenv("CONCENTRIC_NAME", arguments.name, 1)
-        become(sibling("terminal"), arguments.words)
+        become(sibling("terminal"), [])
     }
 
     /// A program that stands beside this one.

@@ -25,7 +25,7 @@ enum LogVerb {
     private static let linesBefore = 10
 
     static func run(_ arguments: Arguments) async throws {
-        let device = try arguments.words(0...1, "[DEVICE] [-f] [--lines N] [--data DIR]").first
+        let device = arguments.words.first
         let follows = arguments.has("-f") || arguments.has("--follow")
         var lines = follows ? linesBefore : Int.max
         if let text = arguments.option("--lines") {

@@ -16,9 +16,9 @@ struct NewDevice {
 
     /// Makes the device that the command line names, and says what is next.
     static func run(_ arguments: Arguments) throws {
-        let words = try arguments.words(2...2, "device NAME [--package DIR]")
+        let words = arguments.words
         guard words[0] == "device" else {
-            throw UsageError(message: "new makes a device, not \(words[0])")
+            throw UsageError(message: "a device is what it makes, not \(words[0])")
         }
         let made = try NewDevice(
             name: words[1], package: arguments.option("--package"),
@@ -42,10 +42,10 @@ struct NewDevice {
         do throws(ManifestError) {
             _ = try Manifest(json: Value.map(["name": .text(name)]).json(), file: "NAME")
         } catch {
-            throw UsageError(message: "new: \(error.what)")
+            throw UsageError(message: "\(error.what)")
         }
         guard let parent = Self.resolved(".") else {
-            throw UsageError(message: "new: the working directory is gone; go to another one")
+            throw UsageError(message: "the working directory is gone; go to another one")
         }
         self.name = name
         self.parent = parent
@@ -55,7 +55,7 @@ struct NewDevice {
             !taken.contains(where: { $0.lowercased() == name.lowercased() })
         else {
             throw UsageError(
-                message: "new: a module is named \(name) already; choose another name")
+                message: "a module is named \(name) already; choose another name")
         }
     }
 
@@ -63,7 +63,7 @@ struct NewDevice {
         if let given {
             guard let path = resolved(given), isHouse(path) else {
                 throw UsageError(
-                    message: "new: \(given) is not the folder of the package of Concentric")
+                    message: "\(given) is not the folder of the package of Concentric")
             }
             return path
         }
@@ -71,7 +71,7 @@ struct NewDevice {
         while !isHouse(folder) {
             guard folder != "/", folder != "." else {
                 throw UsageError(
-                    message: "new: the package of Concentric is not above \(program); say "
+                    message: "the package of Concentric is not above \(program); say "
                         + "--package DIR")
             }
             folder = ManifestSearch.parent(of: folder)

@@ -11,7 +11,7 @@ struct Operating {
     private let swaps: Bool
 
     static func run(_ arguments: Arguments) async throws {
-        let words = try arguments.words(1...1, "DEVICE")
+        let words = arguments.words
         var payload: [String: Value] = ["device": .text(words[0])]
         if let signal = arguments.option("--signal") { payload["signal"] = .text(signal) }
         if arguments.has("--swap") { payload["swap"] = .bool(true) }

@@ -20,7 +20,6 @@ final class TraceVerb {
     private var isStopped = false
 
     static func run(_ arguments: Arguments) async throws {
-        _ = try arguments.words(0...0, "[--follow] [--chrome FILE] [--payloads] [--json]")
         let verb = TraceVerb(
             kernel: try await Verbs.connect(arguments), arguments: arguments,
             chrome: try arguments.option("--chrome").map { try ChromeFile($0) })

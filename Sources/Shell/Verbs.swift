@@ -26,8 +26,7 @@ enum Verbs {
         case "down": try await down(arguments)
         case "new": try NewDevice.run(arguments)
         default:
-            throw UsageError(
-                message: "there is no verb \(arguments.verb); see `concentric --help`")
+            throw UsageError(message: "it is not served")
         }
         return 0
     }
@@ -49,7 +48,6 @@ enum Verbs {
     }
 
     private static func devices(_ arguments: Arguments) async throws {
-        _ = try arguments.words(0...0, "[--json]")
         let value = try await region("Kernel.Devices", arguments).value
         if arguments.isJSON { return Output.line(value.json()) }
         let columns = [
@@ -61,7 +59,6 @@ enum Verbs {
     }
 
     private static func errors(_ arguments: Arguments) async throws {
-        _ = try arguments.words(0...0, "[--json]")
         let value = try await region("Kernel.Errors", arguments).value
         if arguments.isJSON { return Output.line(value.json()) }
         let columns = ["at", "flow", "symbol", "code", "message"]
@@ -86,11 +83,12 @@ enum Verbs {
     }
 
     private static func call(_ arguments: Arguments) async throws {
-        let words = try arguments.words(1...2, "SYMBOL [JSON]")
+        let words = arguments.words
         var deadline: UInt32 = 0
         if let text = arguments.option("--deadline") {
             guard let number = UInt32(text), number > 0 else {
-                throw UsageError(message: "--deadline wants milliseconds, not \(text)")
+                throw UsageError(
+                    message: "--deadline wants milliseconds, 1 to \(UInt32.max), not \(text)")
             }
             deadline = number
         }
@@ -102,7 +100,7 @@ enum Verbs {
     }
 
     private static func dispatch(_ arguments: Arguments) async throws {
-        let words = try arguments.words(1...2, "SYMBOL [JSON]")
+        let words = arguments.words
         let value = try payload(words)
         let kernel = try await connect(arguments)
         try await kernel.dispatch(words[0], value, key: arguments.option("--key"))
@@ -110,10 +108,10 @@ enum Verbs {
     }
 
     private static func cancel(_ arguments: Arguments) async throws {
-        let words = try arguments.words(1...1, "FLOW")
+        let words = arguments.words
         guard let meant = FlowName(words[0]) else {
             throw UsageError(
-                message: "cancel wants a flow, #NUMBER or EPOCH-NUMBER as `concentric trace` shows "
+                message: "FLOW is #NUMBER or EPOCH-NUMBER as `concentric trace` shows "
                     + "it, not \(words[0])")
         }
         let kernel = try await connect(arguments)
@@ -123,7 +121,6 @@ enum Verbs {
     }
 
     private static func down(_ arguments: Arguments) async throws {
-        _ = try arguments.words(0...0, "")
         // Who wants it down is not told how to start it.
         if case .absent(let error) = RunningKernel.lookUp(arguments.name), error.code == .notServed
         {
@@ -146,10 +143,8 @@ enum Verbs {
     // MARK: - Regions
 
     private static func buffer(_ arguments: Arguments) async throws {
-        let words = try arguments.words(0...1, "[REGION] [--watch | --at REV]")
-        guard let name = words.first else {
-            throw UsageError(message: "say which region, for example Kernel.Devices")
-        }
+        let words = arguments.words
+        let name = words[0]
         if let text = arguments.option("--at") {
             let (revision, value) = try await HistoryVerb.value(of: name, at: text, arguments)
             return print(name, .snapshot(revision, value), pretty: !arguments.isJSON)

@@ -4,7 +4,6 @@ import DeviceKit
 @LoopActor
 enum WiringVerbs {
     static func graph(_ arguments: Arguments) async throws {
-        _ = try arguments.words(0...0, "[--format mermaid|dot|json]")
         let format = arguments.option("--format") ?? (arguments.isJSON ? "json" : "mermaid")
         guard ["mermaid", "dot", "json"].contains(format) else {
             throw UsageError(message: "--format wants mermaid, dot or json, not \(format)")
@@ -17,7 +16,6 @@ enum WiringVerbs {
     }
 
     static func symbols(_ arguments: Arguments) async throws {
-        _ = try arguments.words(0...0, "[--json]")
         let value = try await Verbs.region("Kernel.Symbols", arguments).value
         if arguments.isJSON { return Output.line(value.json()) }
         let columns = ["name", "device", "kind", "replay", "summary"]
@@ -27,7 +25,7 @@ enum WiringVerbs {
     }
 
     static func describe(_ arguments: Arguments) async throws {
-        let words = try arguments.words(1...1, "SYMBOL")
+        let words = arguments.words
         let (pipes, symbols, channels) = try await wiring(arguments)
         if let row = channels.first(where: { $0["name"]?.text == words[0] }) {
             if arguments.isJSON { return Output.line(row.json()) }

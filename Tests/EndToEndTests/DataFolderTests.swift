@@ -55,6 +55,19 @@ extension EndToEnd {
                 var status = stat()
                 #expect(stat(instance.data, &status) == 0)
                 #expect(status.st_mode & 0o777 == 0o700)
+                // The number of this start is there again, for the next one is to be larger.
+                let epoch = "\(instance.data)/kernel.epoch"
+                let number = Files.text("\(instance.folder)/away/kernel.epoch")
+                #expect(UInt64(number.prefix { $0 != "\n" }) != nil, "\(number)")
+                try Wait.until("the number of the start") { Files.text(epoch) == number }
+                for damage in [nil, "17\n"] {
+                    unlink(epoch)
+                    if let damage {
+                        try Files.write(damage, to: "\(epoch).old")
+                        rename("\(epoch).old", epoch)
+                    }
+                    try Wait.until("it is put back") { Files.text(epoch) == number }
+                }
             }
         }
 

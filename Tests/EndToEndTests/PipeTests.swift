@@ -79,7 +79,7 @@ extension EndToEnd {
                 #expect(access(mark, F_OK) == 0)
                 let nonsense = try instance.run("cancel", "nonsense")
                 #expect(
-                    nonsense.status == 64 && nonsense.err.contains("cancel wants a flow, #NUMBER"))
+                    nonsense.status == 64 && nonsense.err.contains("cancel: FLOW is #NUMBER"))
             }
         }
 

@@ -131,7 +131,7 @@ extension EndToEnd {
             Refusal(words: ["dispatch", "No.Such.symbol"], status: 69, says: "unbound"),
             Refusal(words: ["dispatch", "A", "nope"], status: 65, says: "JSON"),
             Refusal(words: ["buffer", "NoRegion"], status: 69, says: "NoRegion"),
-            Refusal(words: ["buffer"], status: 64, says: "region"),
+            Refusal(words: ["buffer"], status: 64, says: "REGION is missing"),
             Refusal(
                 words: ["buffer", "LibraryState", "--at", "1-1"], status: 69,
                 says: "another start"),
@@ -154,7 +154,7 @@ extension EndToEnd {
             Refusal(
                 words: ["history", "LibraryState", "--limit", "0"], status: 64, says: "--limit"),
             Refusal(words: ["log", "nobody"], status: 69, says: "circuit, compute"),
-            Refusal(words: ["log", "-x"], status: 69, says: "-x"),
+            Refusal(words: ["log", "-x"], status: 64, says: "no option -x"),
             Refusal(words: ["log", "a", "b"], status: 64, says: "usage"),
             Refusal(words: ["log", "--lines", "few"], status: 64, says: "--lines"),
             Refusal(words: ["log", "--lines", "-1"], status: 64, says: "--lines"),

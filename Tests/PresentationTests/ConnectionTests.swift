@@ -39,6 +39,21 @@ import Testing
         #expect(model.render().lines.contains { $0.contains("● ready") })
     }
 
+    @Test func `a kernel that is there and says nothing is told of until it does`() {
+        var model = connected([summary(1)])
+        func isTold(_ model: Model) -> Bool {
+            model.render().lines.contains { $0.contains("does not answer: is it stopped?") }
+        }
+        model.apply(.silence(true))
+        #expect(isTold(model))
+        model.apply(.silence(false))
+        #expect(!isTold(model))
+        model.apply(.silence(true))
+        model.apply(.connection(.away(nil)))
+        model.apply(.connection(.connected))
+        #expect(!isTold(model), "it is another connection")
+    }
+
     @Test func `an empty library is believed when it was read`() {
         var model = Model(size: Size(columns: 60, rows: 10))
         #expect(model.render().lines.contains { $0.contains("connecting to the kernel…") })
@@ -80,8 +95,10 @@ import Testing
         #expect(model.press(.character("x")) == [])
         #expect(model.notice == nil)
         _ = model.press(key)
+        let error = ErrorNotice(code: "storage", message: "disk full")
+        model.apply(.errors([error]))
         model.apply(.connection(.connected))
-        #expect(model.notice == nil)
+        #expect(model.notice == error && model.noticeCount == 1, "it is not away any more")
         #expect(model.press(.control("z"), .character("q")) == [.suspend, .quit])
     }
 
@@ -148,9 +165,16 @@ import Testing
         #expect(model.render().lines[0].hasSuffix(label))
         model.apply(.commandStarted(id: 2, intent))
         #expect(model.activity == "\(label) (+1)")
+        model.apply(.second)
+        #expect(model.activity == "\(label) (+1)", "it is as fast as it should be")
+        model.apply(.second)
+        #expect(model.activity == "2 s  \(label) (+1)")
         model.apply(.commandFinished(id: 1, nil))
         model.apply(.commandFinished(id: 2, nil))
         model.apply(.commandFinished(id: 3, nil))
         #expect(model.activity == nil)
+        model.apply(.second)
+        model.apply(.commandStarted(id: 4, intent))
+        #expect(model.activity == label)
     }
 }

@@ -67,6 +67,8 @@ import Testing
         #expect(message(model) == "A name is needed.")
         model.apply(.library([summary(2)], isLoading: false))
         #expect(message(model) == "This slideshow was deleted meanwhile.")
+        model.apply(.library([summary(1, "Holiday")], isLoading: false))
+        #expect(message(model) == nil)
     }
 
     @Test func `photos are added to the open slideshow`() {
@@ -86,7 +88,58 @@ import Testing
         #expect(model.press(.enter) == [])
         #expect(message(model) == "The kernel is away; what you typed stays here.")
         model.apply(.connection(.connected))
+        #expect(message(model) == nil, "it is back, and no lie stands there")
         #expect(model.press(.enter) == [.create(name: "A", folder: "/x")])
+    }
+
+    @Test func `a return of the kernel takes no other message away`() {
+        var model = connected([])
+        _ = model.press(.character("n"), .enter)
+        model.apply(.connection(.away(nil)))
+        model.apply(.connection(.connected))
+        #expect(message(model) == "A name is needed.")
+    }
+
+    @Test func `what is not UTF-8 is seen and said until it is gone`() {
+        var model = connected([])
+        _ = model.press(.character("n"))
+        var parser = KeyParser()
+        // "Café" in Latin-1; the last byte begins a character that never comes.
+        for key in parser.feed([0x43, 0x61, 0x66, 0xE9]) + parser.flush() {
+            _ = model.handle(key)
+        }
+        guard case .form(let form) = model.overlay else { return #expect(Bool(false)) }
+        #expect(form.fields[0].line.text == "Caf\u{FFFD}")
+        #expect(message(model)?.contains("set the terminal to UTF-8") == true)
+        model.type("s")
+        #expect(message(model)?.contains("UTF-8") == true, "it is still there")
+        #expect(model.render().lines.contains { $0.contains("UTF-8") })
+        _ = model.press(.backspace, .backspace)
+        #expect(message(model) == nil)
+        _ = model.press(.tab, .paste("/Fotos/\u{FFFD}"))
+        #expect(message(model)?.contains("UTF-8") == true)
+        _ = model.press(.control("u"))
+        #expect(message(model) == nil)
+    }
+
+    @Test func `a name that holds a replacement character is no news`() {
+        var model = connected([summary(1, "A\u{FFFD}")])
+        _ = model.press(.character("e"))
+        model.type("B")
+        #expect(message(model) == nil)
+        #expect(model.press(.enter) == [.rename(id(1), name: "A\u{FFFD}B")])
+    }
+
+    @Test func `what a line does not hold is said`() {
+        var model = connected([])
+        _ = model.press(.character("n"), .paste(String(repeating: "x", count: 5_000)))
+        #expect(message(model) == "A line holds 4096 bytes; the rest was left out.")
+        _ = model.press(.character("y"))
+        #expect(message(model)?.contains("left out") == true)
+        _ = model.press(.backspace)
+        #expect(message(model) == nil)
+        _ = model.press(.character("y"))
+        #expect(message(model) == nil)
     }
 
     @Test func `control keys that end the client work in a form`() {

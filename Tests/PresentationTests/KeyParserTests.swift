@@ -70,12 +70,27 @@ import Testing
     @Test(
         arguments: [
             [0xFF], [0x80], [0xC0, 0xAF], [0xC3], [0xED, 0xA0, 0x80], [0xF5, 0x80, 0x80, 0x80],
-            [0xE2, 0x82], [0xC2, 0x9B], [0xF0, 0x9F, 0x98],
+            [0xE2, 0x82], [0xF0, 0x9F, 0x98], [0xE9], [0xE0, 0x80, 0xAF], [0xF4, 0x90, 0x80, 0x80],
+            [0xE9, 0xE8], [0xF0, 0x80, 0x80], [0xC3, 0xC3, 0xA9],
         ] as [[UInt8]])
-    func `bytes that are no text are dropped`(bytes: [UInt8]) {
+    func `bytes that are no text are seen as often as the language's own text shows them`(
+        bytes: [UInt8]
+    ) {
+        let shown = String(decoding: bytes, as: UTF8.self).map { Key.character($0) }
+        #expect(shown.contains(.character("\u{FFFD}")))
+        for cut in 0...bytes.count {
+            var parser = KeyParser()
+            let found = parser.feed(bytes[..<cut]) + parser.feed(bytes[cut...] + [0x61])
+            #expect(found == shown + [.character("a")], "cut at \(cut)")
+            #expect(parser.patience == nil)
+        }
         var parser = KeyParser()
-        #expect(parser.feed(bytes + [0x61]) == [.character("a")])
-        #expect(parser.patience == nil)
+        #expect(parser.feed(bytes) + parser.flush() == shown, "silence ends what was begun")
+    }
+
+    @Test func `a control character of two bytes is no key`() {
+        var parser = KeyParser()
+        #expect(parser.feed([0xC2, 0x9B, 0x61]) == [.character("a")])
     }
 
     @Test func `a paste keeps what it may and drops the rest`() {

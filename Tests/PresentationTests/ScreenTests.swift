@@ -90,6 +90,21 @@ import Testing
         #expect(model.render()[3, 44].style == .dim)
     }
 
+    @Test(
+        arguments: [
+            ([], " n new  enter open  ? help  q quit"),
+            ([.character("n")], " enter send  esc cancel  tab next"),
+            ([.character("d")], " y delete  n keep  ^C quit"),
+            ([.character("D")], " R restart  esc back  x dismiss"),
+            ([.character("?")], " esc back  ↑ ↓ scroll  ^C quit"),
+            ([.character("n"), .escape], " n new  enter open  ? help  q quit"),
+        ] as [([Key], String)])
+    func `the keys that are named are those that work here`(_ keys: [Key], _ hints: String) {
+        var model = connected([summary(1)], columns: 36, rows: 60)
+        for key in keys { _ = model.handle(key) }
+        #expect(model.render().lines[58] == hints)
+    }
+
     @Test func `a form`() {
         var model = connected([], columns: 40, rows: 8)
         _ = model.press(.character("n"))
@@ -103,7 +118,7 @@ import Testing
             │ Folder                               │
             │ enter create  esc cancel  tab next   │
             └──────────────────────────────────────┘
-             n new  enter open  ? help  q quit
+             enter send  esc cancel  tab next
              no devices known
             """)
         #expect(model.render().cursor == Position(row: 2, column: 14))

@@ -18,7 +18,7 @@ import Testing
         #expect {
             try NewDevice(name: "words", package: "/proc", program: #filePath)
         } throws: {
-            ($0 as? UsageError)?.message.hasPrefix("new: /proc is not the folder") == true
+            ($0 as? UsageError)?.message.hasPrefix("/proc is not the folder") == true
         }
         #expect {
             try NewDevice(name: "words", package: nil, program: "/proc/self/exe/none")

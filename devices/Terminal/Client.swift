@@ -18,12 +18,23 @@ final class Client {
     private var kernel: Kernel?
     /// The last connection on which all was followed: the next one goes on from it.
     private var followed: Kernel?
+    /// The number of the start of the kernel that was connected last.
+    private var epoch: UInt64?
     /// The last connection that was made.
     private var latest: Kernel?
     /// What the regions said last, by the region.
     private var news: [String: Event] = [:]
     private var lastCommand: UInt64 = 0
     private var inFlight: Set<UInt64> = []
+    private var countsSeconds = false
+    /// The kernel was asked whether it is there.
+    private var isAsked = false
+    /// Seconds since then.
+    private var unanswered = 0
+    /// Seconds for which something is on its way before that.
+    private static let patience = 3
+    /// Seconds without an answer, after which it is said to be silent.
+    private static let silence = 2
     /// Counts the bytes that came, so that a flush knows whether more came since.
     private var arrivals: UInt64 = 0
     private var end: UnsafeContinuation<Int32, Never>?
@@ -137,6 +148,8 @@ final class Client {
                 followed = kernel
                 self.kernel = kernel
                 kernel.onPresent = { [unowned self] in apply(.present) }
+                if let epoch, epoch != kernel.epoch { apply(.kernelIsNew) }
+                epoch = kernel.epoch
                 apply(.connection(.connected))
                 let error = await ended(kernel)
                 self.kernel = nil
@@ -213,7 +226,10 @@ final class Client {
         inFlight.insert(id)
         var creates: UUID?
         if case .create = intent { creates = Rows.randomUUID() }
-        apply(.commandStarted(id: id, intent, creates: creates))
+        // It fails, if it does, when this client does not wait any more: the error has its key.
+        let key = Commands.isDispatched(intent) ? Rows.randomUUID().uuidString : nil
+        apply(.commandStarted(id: id, intent, creates: creates, key: key))
+        countSeconds()
         Program.spawn { [unowned self, creates] in
             do {
                 guard let kernel else {
@@ -222,12 +238,47 @@ final class Client {
                 if let event = try await Commands.travel(intent, kernel) {
                     apply(event)
                 } else {
-                    try await Commands.perform(intent, creates, kernel)
+                    try await Commands.perform(intent, creates, key, kernel)
                 }
                 finish(id, nil)
             } catch {
                 finish(id, KernelError(error))
             }
+        }
+    }
+
+    /// As long as something is on its way.
+    private func countSeconds() {
+        guard !countsSeconds else { return }
+        countsSeconds = true
+        Program.spawn { [unowned self] in
+            var seconds = 0
+            while !inFlight.isEmpty {
+                try? await Program.pause(milliseconds: 1_000)
+                seconds += 1
+                apply(.second)
+                if seconds >= Self.patience { listen() }
+            }
+            countsSeconds = false
+        }
+    }
+
+    /// What a device is asked for may take its time, but the kernel itself answers at once. It is
+    /// asked for next to nothing, and said to be silent when some seconds have passed without an
+    /// answer.
+    private func listen() {
+        guard let kernel else { return }
+        guard !isAsked else {
+            unanswered += 1
+            if unanswered >= Self.silence { apply(.silence(true)) }
+            return
+        }
+        isAsked = true
+        unanswered = 0
+        Program.spawn { [unowned self] in
+            _ = try? await kernel.call("Kernel.Trace.read", .null)
+            isAsked = false
+            apply(.silence(false))
         }
     }
 

@@ -10,14 +10,28 @@ import Presentation
 /// that its failure is shown where it was asked for.
 @LoopActor
 enum Commands {
-    static func perform(_ intent: Intent, _ creates: UUID?, _ kernel: Kernel) async throws {
+    /// Whether nobody waits for its end.
+    static func isDispatched(_ intent: Intent) -> Bool {
+        switch intent {
+        case .create, .addPhotos: true
+        default: false
+        }
+    }
+
+    /// - Parameters:
+    ///   - creates: the id of a slideshow that is made.
+    ///   - key: of what is dispatched.
+    static func perform(
+        _ intent: Intent, _ creates: UUID?, _ key: String?, _ kernel: Kernel
+    ) async throws {
         switch intent {
         case .create(let name, let folder):
             guard let creates else { return }
             let command = CreateSlideshow(id: creates, name: name, photos: [folder])
-            try await kernel.dispatch(CircuitPort.createSlideshow, command)
+            try await kernel.dispatch(CircuitPort.createSlideshow, command, key: key)
         case .addPhotos(let id, let path):
-            try await kernel.dispatch(CircuitPort.addPhotos, AddPhotos(id: id, photos: [path]))
+            let command = AddPhotos(id: id, photos: [path])
+            try await kernel.dispatch(CircuitPort.addPhotos, command, key: key)
         case .rename(let id, let name):
             let update = UpdateSlideshow(id: id, name: name)
             _ = try await kernel.call(CircuitPort.updateSlideshow, update)
@@ -83,7 +97,7 @@ enum Rows {
         (value?.array ?? []).map { row in
             ErrorNotice(
                 code: row["code"]?.text ?? "?", message: row["message"]?.text ?? "",
-                symbol: row["symbol"]?.text, flow: row["flow"]?.text)
+                symbol: row["symbol"]?.text, flow: row["flow"]?.text, key: row["key"]?.text)
         }
     }
 
