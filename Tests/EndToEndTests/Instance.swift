@@ -51,7 +51,7 @@ final class Instance {
             let left = Proc.using(folder)
             if left.isEmpty { break }
             for pid in left { kill(pid, SIGKILL) }
-            _ = Proc.survivors(of: left, within: 5)
+            _ = Proc.survivors(of: left)
         }
         Files.remove(folder)
     }
@@ -73,8 +73,8 @@ final class Instance {
 
     /// Runs the shell to its end.
     @discardableResult
-    func run(_ words: String..., within seconds: Double = 30) throws -> Outcome {
-        try start(words).finish(within: seconds)
+    func run(_ words: String...) throws -> Outcome {
+        try start(words).finish()
     }
 
     /// The JSON that a command prints.

@@ -92,11 +92,10 @@ extension EndToEnd {
             ]
             try Instance.with(zoo: zoo, reference: false) { instance in
                 try Files.write("", to: wall)
-                let start = Clock.now
+                // If it waited on, the device would be given up.
                 let restart = try instance.run("restart", "fragile")
                 #expect(restart.status == 69)
                 #expect(restart.err.contains("fragile is still "), "\(restart.err)")
-                #expect(Clock.now - start < 15)
             }
         }
 
