@@ -66,6 +66,7 @@ extension EndToEnd {
             let outcome = try up(instance, limit: 208)
             let kernel = try #require(Ready(outcome.out)?.pid, "\(outcome)")
             let watch = try Watch(instance, "Kernel.Devices")
+            _ = try watch.device("echo") { $0.state == "ready" }
             let start = Clock.now
             var strangers = try (0..<200).map { _ in try Stranger(instance) }
             // They are let in by their order, as long as there is room.

@@ -104,7 +104,9 @@ extension EndToEnd {
         @Test(arguments: ["down", "TERM", "INT", "QUIT"])
         func `a visit that a device finishes while all ends is answered`(_ how: String) throws {
             let names = ["aa", "mm", "zz"]
-            let zoo = names.map { Animal(name: $0, answers: ["obey.\($0)"]) }
+            let zoo = names.map {
+                Animal(name: $0, answers: ["obey.\($0)"], more: ["drainSeconds": 60])
+            }
             try Instance.with(zoo: zoo, reference: false) { instance in
                 let calls = try names.map {
                     try instance.start(["call", "Zoo.obey.\($0)", "\"linger 700\""])

@@ -10,7 +10,7 @@ extension EndToEnd {
 
         @Test func `up does not wait for ever for a kernel that is stopped`() throws {
             let stopper = Animal(
-                name: "stopper", executable: "stopper", more: ["startSeconds": .int(1)])
+                name: "stopper", executable: "stopper", more: ["startSeconds": .int(5)])
             let instance = try Instance(zoo: [stopper], reference: false)
             defer { instance.end() }
             let script = "\(instance.folder)/devices/stopper/stopper"

@@ -79,23 +79,20 @@ extension EndToEnd {
         }
 
         @Test func `who waits for a device gives up after its times`() throws {
-            let wall = "/tmp/ce-late-\(getpid())"
-            Files.remove(wall)
-            defer { Files.remove(wall) }
             let zoo = [
                 Animal(
-                    name: "fragile", answers: ["echo"], behaviour: ["fragile", wall],
+                    name: "late", answers: ["echo"], behaviour: ["wild", "mute"],
                     more: [
-                        "startSeconds": 1, "drainSeconds": .double(0.1),
+                        "startSeconds": 4, "drainSeconds": .double(0.1),
                         "termSeconds": .double(0.1),
                     ])
             ]
             try Instance.with(zoo: zoo, reference: false) { instance in
-                try Files.write("", to: wall)
-                // If it waited on, the device would be given up.
-                let restart = try instance.run("restart", "fragile")
+                try Files.write("", to: "\(instance.data)/late.wild")
+                // If it waited on, it would see the device given up.
+                let restart = try instance.run("restart", "late")
                 #expect(restart.status == 69)
-                #expect(restart.err.contains("fragile is still "), "\(restart.err)")
+                #expect(restart.err.contains("late is still "), "\(restart.err)")
             }
         }
 
