@@ -18,10 +18,10 @@ enum Zoo {
         "Zoo.dream", .replayable.limits(attempt: 300, deadline: 20_000))
     /// Adds a line to the file `PATH`, then blocks until there is a file `PATH.go`.
     static let gate = Symbol<String, Int>(
-        "Zoo.gate", .replayable.limits(attempt: 20_000, deadline: 60_000))
+        "Zoo.gate", .replayable.limits(attempt: 60_000, deadline: 200_000))
     /// The same, never sent again once begun.
     static let gateOnce = Symbol<String, Int>(
-        "Zoo.gateOnce", .once.limits(attempt: 20_000, deadline: 60_000))
+        "Zoo.gateOnce", .once.limits(attempt: 60_000, deadline: 200_000))
     /// Starts helper processes in the device's group; their ids.
     static let helpers = Symbol<Int, [Int32]>("Zoo.helpers", .once)
     /// Prints so many bytes on each log stream, without an end of line.

@@ -123,7 +123,7 @@ import Testing
         ("while :; do echo; sleep 0.2; done", nil, 2),
     ]
 
-    @Test(.timeLimit(.minutes(10)), arguments: 0..<loaders.count)
+    @Test(.timeLimit(.minutes(20)), arguments: 0..<loaders.count)
     func `a loader is asked for a time and starts nothing`(_ index: Int) throws {
         let item = Self.loaders[index]
         let folder = try folder()
