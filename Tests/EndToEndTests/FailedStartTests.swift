@@ -15,6 +15,17 @@ extension EndToEnd {
             var isMismatch = false
             /// Seconds that a start may take, at least; nil if that is not what ends it.
             var limit: Double?
+
+            /// What is told is the time since there is a process: less than the limit by what it
+            /// takes to make one, and more by as long as others are busy.
+            func tellsItsTime(_ line: Substring) -> Bool {
+                guard let limit else { return true }
+                return why.contains { words in
+                    guard let place = line.firstRange(of: words) else { return false }
+                    let time = Double(line[place.upperBound...].prefix { $0 != " " }) ?? 0
+                    return (limit / 2...limit * 2 + 10).contains(time)
+                }
+            }
         }
 
         /// A program that stands beside its manifest, made by the case's script.
@@ -141,12 +152,7 @@ extension EndToEnd {
                 #expect(Proc.survivors(of: Proc.using(instance.folder)) == [])
                 #expect(access(instance.socket, F_OK) != 0)
                 #expect(Clock.now - start < 60, "\(name)")
-                if let limit = failing.limit {
-                    // Told is the time since there is a process, which is less than the limit by
-                    // what it takes to make one, and more by as long as others are busy.
-                    let times = last.split(separator: " ").compactMap { Double($0) }
-                    #expect(times.contains { (limit / 2...limit * 2 + 10).contains($0) }, "\(last)")
-                }
+                #expect(failing.tellsItsTime(last), "\(last)")
             }
         }
 
