@@ -244,7 +244,7 @@ extension EndToEnd {
                         ["log", "kernel"], output: end, variables: variables)
                     #expect(try log.finish().succeeded)
                     var block = [UInt8](repeating: 0, count: 16 << 10)
-                    guard Wait.readable(terminal, until: Clock.now + 5) else {
+                    guard Wait.readable(terminal, until: Clock.now + Wait.patience) else {
                         throw Failure("silent")
                     }
                     let count = max(0, read(terminal, &block, block.count))

@@ -38,7 +38,7 @@ extension EndToEnd {
                     guard clx_pipe(&ends, 0) == 0 else { throw Failure("no pipe") }
                     let command = try instance.start(words, output: ends[1])
                     close(ends[1])
-                    let hasSpoken = Wait.readable(ends[0], until: Clock.now + 20)
+                    let hasSpoken = Wait.readable(ends[0], until: Clock.now + Wait.patience)
                     var block = [UInt8](repeating: 0, count: 64 << 10)
                     #expect(hasSpoken && read(ends[0], &block, block.count) > 0, "\(words)")
                     #expect(Proc.isAlive(command.pid))

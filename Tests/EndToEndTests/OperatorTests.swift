@@ -97,7 +97,11 @@ extension EndToEnd {
         }
 
         @Test func `the end of the kernel ends the waiting`() throws {
-            let zoo = [Animal(name: "stubborn", answers: ["gate"], behaviour: ["stubborn"])]
+            let zoo = [
+                Animal(
+                    name: "stubborn", answers: ["gate"], behaviour: ["stubborn"],
+                    more: ["drainSeconds": 60])
+            ]
             try Instance.with(zoo: zoo, reference: false) { instance in
                 let gate = "\(instance.folder)/gate"
                 let call = try instance.start(["call", "Zoo.gate", "\"\(gate)\""])
