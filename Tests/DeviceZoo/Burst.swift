@@ -6,7 +6,8 @@ import Glibc
 /// `burst FILE SYMBOL PAYLOAD…`
 ///
 /// While `Zoo.gate` holds the device, it sends the calls; once they are in its cable it opens the
-/// gate, or says `sent` and leaves that to whoever has made `FILE.hold`. Prints the answers as a JSON array of texts; one that failed is its code behind a `!`.
+/// gate, or says `sent` and leaves that to whoever has made `FILE.hold`. Prints the answers as a
+/// JSON array of texts; one that failed is its code behind a `!`.
 enum Burst {
     static func run(_ words: [String]) -> Never {
         let path = words.first ?? ""
