@@ -91,7 +91,9 @@ final class Instance {
 
     /// Starts the kernel and waits until it is ready.
     func up(variables: [String: String] = [:]) throws {
-        let outcome = try start(upWords, variables: variables).finish()
+        // Tests stop clients for as long as their other work takes.
+        let patient = ["CONCENTRIC_PATIENCE": "3600000"].merging(variables) { $1 }
+        let outcome = try start(upWords, variables: patient).finish()
         guard outcome.succeeded, let ready = Ready(outcome.out) else {
             throw Failure("up: \(outcome)")
         }
