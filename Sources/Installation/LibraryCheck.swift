@@ -9,11 +9,14 @@ internal import Glibc
 /// not know it and would start the device.
 package enum LibraryCheck {
     /// Nanoseconds for everything.
-    private static let patience: UInt64 = 2_000_000_000
+    package static let patience: UInt64 = 2_000_000_000
     private static let mostBytes = 256 << 10
 
     /// The libraries that are missing; nil if the loader cannot be asked.
-    package static func missing(of program: ProgramFile) -> [String]? {
+    /// - Parameter patience: nanoseconds that all of it may take.
+    package static func missing(
+        of program: ProgramFile, patience: UInt64 = Self.patience
+    ) -> [String]? {
         guard case .program(_, let loader?) = program.kind else { return [] }
         let deadline = now &+ patience
         guard let answer = ask(loader, ["--list", program.path], [], deadline) else { return nil }
@@ -63,7 +66,7 @@ package enum LibraryCheck {
         _ loader: String, _ words: [String], _ variables: [String], _ deadline: UInt64
     ) -> (text: String, isWell: Bool)? {
         var ends: [Int32] = [0, 0]
-        guard pipe(&ends) == 0 else { return nil }
+        guard clx_pipe(&ends, 0) == 0 else { return nil }
         defer { close(ends[0]) }
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
@@ -72,7 +75,6 @@ package enum LibraryCheck {
         for stream: Int32 in [1, 2] {
             posix_spawn_file_actions_adddup2(&actions, ends[1], stream)
         }
-        for end in ends { posix_spawn_file_actions_addclose(&actions, end) }
         let arguments = ([loader] + words).map { strdup($0) } + [nil]
         let environment = variables.map { strdup($0) } + [nil]
         defer { for word in arguments + environment { free(word) } }

@@ -54,7 +54,8 @@ import Wire
     @LoopActor @Test func `answers that come together are handed over one by one`() async throws {
         var descriptors: [Int32] = [-1, -1]
         try #require(
-            socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &descriptors) == 0)
+            socketpair(
+                AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &descriptors) == 0)
         defer { close(descriptors[1]) }
         let log = Log()
         let bindings = Bindings()

@@ -7,7 +7,7 @@ import Wire
 @testable import DeviceKit
 
 /// A client's end of a connection, whatever the kernel says and whenever a task gives up.
-@Suite(.onLoop, .timeLimit(.minutes(10))) struct ClientTests {
+@Suite(.onLoop, .timeLimit(.minutes(20))) struct ClientTests {
     private static let ask = Symbol<Int, Int>("A.ask")
     private static let long = Value.text(String(repeating: "a", count: WireLimits.snapshotPart * 2))
 

@@ -6,7 +6,7 @@ import Wire
 @testable import DeviceKit
 
 /// What no frame can carry is refused where somebody is told, and costs no connection.
-@Suite(.onLoop, .timeLimit(.minutes(10))) struct FrameRoomTests {
+@Suite(.onLoop, .timeLimit(.minutes(20))) struct FrameRoomTests {
     private static let work = Symbol<Int, String>("A.work", .replayable)
     private static let size = WireLimits.frame + 1
     private static var text: String { String(repeating: "a", count: size) }

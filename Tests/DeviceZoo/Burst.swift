@@ -6,7 +6,8 @@ import Glibc
 /// `burst FILE SYMBOL PAYLOAD…`
 ///
 /// While `Zoo.gate` holds the device, it sends the calls; once they are in its cable it opens the
-/// gate. Prints the answers as a JSON array of texts; one that failed is its code behind a `!`.
+/// gate, or says `sent` and leaves that to whoever has made `FILE.hold`. Prints the answers as a
+/// JSON array of texts; one that failed is its code behind a `!`.
 enum Burst {
     static func run(_ words: [String]) -> Never {
         let path = words.first ?? ""
@@ -36,7 +37,12 @@ enum Burst {
         // The kernel takes the calls of a client in order: when it answers a later one, those
         // before are in the device's cable.
         _ = try await kernel.call(Zoo.echo(of: "steady"), "well")
-        close(open(path + ".go", O_WRONLY | O_CREAT, 0o600))
+        if access(path + ".hold", F_OK) == 0 {
+            print("sent")
+            fflush(nil)
+        } else {
+            close(open(path + ".go", O_WRONLY | O_CREAT, 0o600))
+        }
         _ = try await gate.value
         var said: [String] = []
         for answer in answers {

@@ -23,7 +23,7 @@ extension Zoo {
     /// Lends the first book so often, one commit each; the sum of what the commits gave. In the
     /// middle its process ends if there is a file `NAME.fall` among the data.
     static let lendOften = Symbol<Int, Int>(
-        "Zoo.lendOften", .replayable.limits(attempt: 5_000, deadline: 60_000))
+        "Zoo.lendOften", .replayable.limits(attempt: 30_000, deadline: 90_000))
     /// Reads and writes more regions than one commit can name.
     static let sprawl = Symbol<Int, Int>("Zoo.sprawl", .replayable)
     /// Takes a book out.

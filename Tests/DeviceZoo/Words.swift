@@ -12,16 +12,16 @@ enum Zoo {
     static let spin = Symbol<Void, Void>("Zoo.spin", .once)
     /// Hangs on the payload `hang`, gives every other back; its limits are short.
     static let hang = Symbol<String, String>(
-        "Zoo.hang", .replayable.limits(attempt: 300, deadline: 8_000))
+        "Zoo.hang", .replayable.limits(attempt: 1_000, deadline: 20_000))
     /// Waits without blocking for as long as it is let.
     static let dream = Symbol<Void, Void>(
-        "Zoo.dream", .replayable.limits(attempt: 300, deadline: 5_000))
+        "Zoo.dream", .replayable.limits(attempt: 300, deadline: 20_000))
     /// Adds a line to the file `PATH`, then blocks until there is a file `PATH.go`.
     static let gate = Symbol<String, Int>(
-        "Zoo.gate", .replayable.limits(attempt: 20_000, deadline: 60_000))
+        "Zoo.gate", .replayable.limits(attempt: 60_000, deadline: 200_000))
     /// The same, never sent again once begun.
     static let gateOnce = Symbol<String, Int>(
-        "Zoo.gateOnce", .once.limits(attempt: 20_000, deadline: 60_000))
+        "Zoo.gateOnce", .once.limits(attempt: 60_000, deadline: 200_000))
     /// Starts helper processes in the device's group; their ids.
     static let helpers = Symbol<Int, [Int32]>("Zoo.helpers", .once)
     /// Prints so many bytes on each log stream, without an end of line.
@@ -59,7 +59,7 @@ enum Zoo {
     /// Does what its payload says while the visit runs, if there is a file `NAME.dare` among the
     /// data, which goes; then, or otherwise, gives it back.
     static func dare(of name: String) -> Symbol<String, String> {
-        Symbol("Zoo.dare.\(name)", .replayable.limits(attempt: 2_000, deadline: 20_000))
+        Symbol("Zoo.dare.\(name)", .replayable.limits(attempt: 4_000, deadline: 30_000))
     }
     /// Does what its payload says while the visit runs, whenever it is asked.
     static func obey(of name: String) -> Symbol<String, String> {

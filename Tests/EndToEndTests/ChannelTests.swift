@@ -20,7 +20,7 @@ extension EndToEnd {
             ]
             let instance = try Instance(zoo: zoo, reference: false)
             defer { instance.end() }
-            let outcome = try instance.start(instance.upWords).finish(within: 60)
+            let outcome = try instance.start(instance.upWords).finish()
             #expect(!outcome.succeeded)
             for word in ["sayer publishes int to Zoo.said", "Zoo.misheard.hearer", "takes [text]"] {
                 #expect(outcome.err.contains(word), "\(outcome.err)")
@@ -77,7 +77,7 @@ extension EndToEnd {
                     let row = try house.instance.device("sayer")
                     if row.pid != 0 { kill(row.pid, SIGKILL) }
                 }
-                #expect(try call.finish(within: 60).succeeded)
+                #expect(try call.finish().succeeded)
                 try house.hears(900)
             }
         }
@@ -119,7 +119,7 @@ extension EndToEnd {
                     _ = try proxy.finish()
                     proxy = try pass()
                 }
-                try Wait.until("the reader has all (seed \(seed))", within: 30) {
+                try Wait.until("the reader has all (seed \(seed))") {
                     reader.sequences.count >= 4_000
                 }
                 #expect(reader.sequences == Array(1...4_000), "seed \(seed)")
@@ -151,12 +151,12 @@ extension EndToEnd {
                 reader.send(SIGSTOP)
                 for first in stride(from: 11, to: 5_000, by: 500) {
                     try house.say(first, 500)
-                    try Wait.until("all is heard", within: 30) {
+                    try Wait.until("all is heard") {
                         house.lastHeard == first + 499
                     }
                 }
                 reader.send(SIGCONT)
-                try Wait.until("the reader has the last", within: 30) {
+                try Wait.until("the reader has the last") {
                     reader.sequences.last == 5_010
                 }
                 var next: Int64 = 1
@@ -189,7 +189,7 @@ extension EndToEnd {
                 try readers(1)
                 load.end()
                 #expect(try house.instance.run("down").succeeded)
-                let outcome = try other.finish(within: 20)
+                let outcome = try other.finish()
                 #expect(outcome.status == 69, "\(outcome)")
                 #expect(outcome.err.contains("kernelLost"), "\(outcome)")
             }

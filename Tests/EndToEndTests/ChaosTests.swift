@@ -16,7 +16,7 @@ extension EndToEnd {
             let run = try Command(
                 Programs.chaos, ["--commands", "200", "--kills", "50"], environment: variables,
                 folder: folder)
-            let outcome = try run.finish(within: 150)
+            let outcome = try run.finish()
             let words = outcome.out.split(whereSeparator: \.isWhitespace).map(String.init)
             func number(_ name: String) -> Int? {
                 words.firstIndex(of: name).flatMap { Int(words[$0 + 1]) }

@@ -80,7 +80,7 @@ final class Command {
 
     /// Waits for the end of the program.
     /// - Throws: `Failure` when it does not end in time; then it is killed.
-    func finish(within seconds: Double = 30) throws -> Outcome {
+    func finish(within seconds: Double = Wait.patience) throws -> Outcome {
         if let outcome { return outcome }
         let inTime = Wait.readable(handle, until: Clock.now + seconds)
         if !inTime { kill(pid, SIGKILL) }
@@ -113,6 +113,10 @@ enum Clock {
 
 /// Waiting, always with an end.
 enum Wait {
+    /// Seconds after which what has not come will not come. They end a test that hangs and measure
+    /// nothing: a machine that is slow, or busy with others, takes many times as long for anything.
+    static let patience = 240.0
+
     /// Whether a descriptor became readable, or its other end went away, before a moment.
     static func readable(_ descriptor: Int32, until deadline: Double) -> Bool {
         while true {
@@ -126,12 +130,12 @@ enum Wait {
 
     /// Looks again every 10 ms; for what tells nobody that it has happened.
     static func until(
-        _ what: String, within seconds: Double = 10, _ condition: () throws -> Bool
+        _ what: String, _ condition: () throws -> Bool
     ) throws {
-        let deadline = Clock.now + seconds
+        let deadline = Clock.now + patience
         while true {
             if try condition() { return }
-            guard Clock.now < deadline else { throw Failure("\(what): not within \(seconds) s") }
+            guard Clock.now < deadline else { throw Failure("\(what): not within \(patience) s") }
             usleep(10_000)
         }
     }

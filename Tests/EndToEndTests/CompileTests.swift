@@ -151,7 +151,7 @@ extension EndToEnd {
                     "-fmodule-map-file=\(map)",
                 ] + files.map { "\(folder)/\($0.name)" },
                 environment: ["PATH": path, "HOME": folder], folder: folder
-            ).finish(within: 120)
+            ).finish()
         }
 
         /// Each row in a function and a file of its own, beside the words.

@@ -90,7 +90,7 @@ extension EndToEnd {
                 try Wait.until("it is said") { instance.kernelLog.contains(complaint) }
                 #expect(try instance.run("call", "Zoo.echo", "\"on\"").out == "\"on\"\n")
                 holder.send(SIGKILL)
-                _ = try? holder.finish(within: 5)
+                _ = try? holder.finish()
                 try Files.write("", to: "\(instance.data)/news")
                 try Wait.until("the kernel has it back") {
                     Files.text("\(instance.data)/kernel.lock") == "\(instance.kernel)\n"

@@ -4,7 +4,7 @@ import Testing
 /// The product as its users see it: real processes, real sockets, real kills.
 ///
 /// One test runs at a time, because each of them starts a whole kernel and measures what it does.
-@Suite(.serialized, .timeLimit(.minutes(10)), OwnThread())
+@Suite(.serialized, .timeLimit(.minutes(20)), OwnThread())
 enum EndToEnd {}
 
 /// Lets a test block: it runs on a thread of its own, so that the few threads that all tests share

@@ -100,7 +100,7 @@ private final class Run {
                 to: "\(instance.data)/plan.new")
             rename("\(instance.data)/plan.new", "\(instance.data)/plan")
         }
-        let outcome = try instance.run("call", "Zoo.errand", "\(number)", within: 60)
+        let outcome = try instance.run("call", "Zoo.errand", "\(number)")
         let what = plan.map { "\($0.blow) at '\($0.label)'" } ?? "no blow"
         guard outcome.succeeded else { throw Failure("errand \(number), \(what): \(outcome)") }
         let report = try Value.parse(json: outcome.out)

@@ -23,8 +23,8 @@ final class Foreground {
     deinit { close(pipe) }
 
     /// Waits for the line that says that every device is ready.
-    func ready(within seconds: Double = 20) throws {
-        let deadline = Clock.now + seconds
+    func ready() throws {
+        let deadline = Clock.now + Wait.patience
         while !lines.contains(where: { Ready($0)?.pid == command.pid }) {
             guard Wait.readable(pipe, until: deadline), take() else {
                 throw Failure("not ready: \(try command.finish(within: 1))")

@@ -51,7 +51,7 @@ final class Instance {
             let left = Proc.using(folder)
             if left.isEmpty { break }
             for pid in left { kill(pid, SIGKILL) }
-            _ = Proc.survivors(of: left, within: 5)
+            _ = Proc.survivors(of: left)
         }
         Files.remove(folder)
     }
@@ -73,8 +73,8 @@ final class Instance {
 
     /// Runs the shell to its end.
     @discardableResult
-    func run(_ words: String..., within seconds: Double = 30) throws -> Outcome {
-        try start(words).finish(within: seconds)
+    func run(_ words: String...) throws -> Outcome {
+        try start(words).finish()
     }
 
     /// The JSON that a command prints.
@@ -91,7 +91,9 @@ final class Instance {
 
     /// Starts the kernel and waits until it is ready.
     func up(variables: [String: String] = [:]) throws {
-        let outcome = try start(upWords, variables: variables).finish()
+        // Tests stop clients for as long as their other work takes.
+        let patient = ["CONCENTRIC_PATIENCE": "3600000"].merging(variables) { $1 }
+        let outcome = try start(upWords, variables: patient).finish()
         guard outcome.succeeded, let ready = Ready(outcome.out) else {
             throw Failure("up: \(outcome)")
         }

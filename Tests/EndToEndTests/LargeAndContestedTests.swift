@@ -102,21 +102,21 @@ extension EndToEnd {
                 let part = 5 << 20
                 let size = 4 * part
                 for number in 1...4 {
-                    let stocked = try instance.run("call", "Zoo.stock", "\(part)", within: 60)
+                    let stocked = try instance.run("call", "Zoo.stock", "\(part)")
                     #expect(stocked.out == "\(number * part)\n", "\(stocked)")
                 }
                 let mark = "\(instance.folder)/mark"
                 let call = try instance.start([
                     "call", "Zoo.ponder", Value.text(mark).json(), "--json",
                 ])
-                try Wait.until("the commit is made", within: 60) { !Files.text(mark).isEmpty }
+                try Wait.until("the commit is made") { !Files.text(mark).isEmpty }
                 let before = try instance.device("zoo")
                 kill(before.pid, SIGKILL)
-                try Wait.until("the repeat has all", within: 60) {
+                try Wait.until("the repeat has all") {
                     Files.text(mark).split(separator: "\n").count == 2
                 }
                 try Files.write("", to: mark + ".go")
-                let outcome = try call.finish(within: 60)
+                let outcome = try call.finish()
                 let now = try instance.device("zoo")
                 #expect(now.restarts == 1)
                 #expect(outcome.out == "[\(size),\(size),\(now.pid)]\n", "\(outcome)")

@@ -47,7 +47,7 @@ extension EndToEnd {
                 #expect(processes.count == 4)
                 #expect(access(instance.socket, F_OK) == 0)
                 #expect(try instance.run("down").succeeded)
-                #expect(Proc.survivors(of: processes, within: 1) == [])
+                #expect(Proc.survivors(of: processes) == [])
                 #expect(access(instance.socket, F_OK) != 0)
             }
         }
@@ -82,7 +82,7 @@ extension EndToEnd {
             let words = ([Programs.shell] + instance.upWords).filter { $0 != "--detach" }
             let script = "exec \(words.joined(separator: " ")) <&- >&- 2>&-"
             let up = try instance.start(program: "/bin/sh", ["-c", script])
-            try Wait.until("it serves", within: 20) {
+            try Wait.until("it serves") {
                 try instance.run("ps", "--json").out.contains("\"ready\"")
             }
             let streams = Proc.descriptors(up.pid).filter { $0.key < 3 }
@@ -104,7 +104,9 @@ extension EndToEnd {
         @Test(arguments: ["down", "TERM", "INT", "QUIT"])
         func `a visit that a device finishes while all ends is answered`(_ how: String) throws {
             let names = ["aa", "mm", "zz"]
-            let zoo = names.map { Animal(name: $0, answers: ["obey.\($0)"]) }
+            let zoo = names.map {
+                Animal(name: $0, answers: ["obey.\($0)"], more: ["drainSeconds": 60])
+            }
             try Instance.with(zoo: zoo, reference: false) { instance in
                 let calls = try names.map {
                     try instance.start(["call", "Zoo.obey.\($0)", "\"linger 700\""])
@@ -132,7 +134,7 @@ extension EndToEnd {
                 try Instance.with { instance in
                     let processes = Proc.using(instance.folder)
                     kill(instance.kernel, signal)
-                    #expect(Proc.survivors(of: processes, within: 5) == [])
+                    #expect(Proc.survivors(of: processes) == [])
                     #expect(access(instance.socket, F_OK) != 0)
                 }
             }

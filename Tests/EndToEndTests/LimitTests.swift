@@ -20,7 +20,7 @@ extension EndToEnd {
                 #expect(call.status == 70)
                 #expect(call.err.contains("poisoned"), "\(call)")
                 let watch = try Watch(instance, "Kernel.Devices")
-                let row = try watch.device("greedy", within: 20) {
+                let row = try watch.device("greedy") {
                     $0.state == "ready" && $0.restarts == 1
                 }
                 #expect(row.lastExit.hasPrefix("memory (signal "), "\(row)")
@@ -49,7 +49,7 @@ extension EndToEnd {
         @Test func `a device over its processor time says so, and the visit pays`() throws {
             let zoo = [animal(["burn", "echo"], ["cpuSeconds": 1])]
             try Instance.with(zoo: zoo, reference: false) { instance in
-                let call = try instance.run("call", "Zoo.burn", within: 90)
+                let call = try instance.run("call", "Zoo.burn")
                 #expect(call.status == 70)
                 #expect(call.err.contains("poisoned"), "\(call)")
                 let watch = try Watch(instance, "Kernel.Devices")
@@ -111,7 +111,7 @@ extension EndToEnd {
                 let watch = try Watch(instance, "Kernel.Devices")
                 let waiting = try watch.device("fragile") { $0.state == "waiting" }
                 #expect(waiting.reason == "exit 3")
-                let row = try watch.device("fragile", within: 20) { $0.state == "failed" }
+                let row = try watch.device("fragile") { $0.state == "failed" }
                 #expect((row.reason, row.lastExit) == ("exit 3", "exit 3"))
                 let table = try instance.run("ps").out
                 #expect(table.contains("LAST EXIT") && table.contains("REASON"))

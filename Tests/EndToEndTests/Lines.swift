@@ -25,9 +25,9 @@ final class Lines {
     /// Reads until a line is as wanted; those that were read before do not count.
     @discardableResult
     func next(
-        _ what: String, within seconds: Double = 20, _ condition: (String) -> Bool
+        _ what: String, _ condition: (String) -> Bool
     ) throws -> String {
-        let deadline = Clock.now + seconds
+        let deadline = Clock.now + Wait.patience
         while true {
             while let end = rest.firstIndex(of: 0x0A) {
                 let line = String(decoding: rest[..<end], as: UTF8.self)
@@ -37,7 +37,7 @@ final class Lines {
             }
             guard Wait.readable(pipe, until: deadline) else {
                 let last = lines.last?.prefix(2_000) ?? "-"
-                throw Failure("\(what): not within \(seconds) s; the last is \(last)")
+                throw Failure("\(what): not within \(Wait.patience) s; the last is \(last)")
             }
             var block = [UInt8](repeating: 0, count: 64 << 10)
             let count = read(pipe, &block, block.count)

@@ -10,13 +10,13 @@ extension EndToEnd {
 
         @Test func `up does not wait for ever for a kernel that is stopped`() throws {
             let stopper = Animal(
-                name: "stopper", executable: "stopper", more: ["startSeconds": .int(1)])
+                name: "stopper", executable: "stopper", more: ["startSeconds": .int(5)])
             let instance = try Instance(zoo: [stopper], reference: false)
             defer { instance.end() }
             let script = "\(instance.folder)/devices/stopper/stopper"
             try Files.write("#!/bin/sh\nkill -STOP $PPID\nexec sleep 1000\n", to: script)
             chmod(script, 0o755)
-            let outcome = try instance.start(instance.upWords).finish(within: 60)
+            let outcome = try instance.start(instance.upWords).finish()
             #expect(outcome.status == 75, "\(outcome)")
             #expect(outcome.out == "")
             #expect(outcome.err.contains("does not answer (it is stopped): kill -CONT "))
@@ -38,12 +38,12 @@ extension EndToEnd {
                     guard clx_pipe(&ends, 0) == 0 else { throw Failure("no pipe") }
                     let command = try instance.start(words, output: ends[1])
                     close(ends[1])
-                    let hasSpoken = Wait.readable(ends[0], until: Clock.now + 20)
+                    let hasSpoken = Wait.readable(ends[0], until: Clock.now + Wait.patience)
                     var block = [UInt8](repeating: 0, count: 64 << 10)
                     #expect(hasSpoken && read(ends[0], &block, block.count) > 0, "\(words)")
                     #expect(Proc.isAlive(command.pid))
                     close(ends[0])
-                    let outcome = try command.finish(within: 20)
+                    let outcome = try command.finish()
                     #expect(outcome.status == 0, "\(words): \(outcome)")
                     #expect(outcome.err == "", "\(words)")
                 }
@@ -77,7 +77,7 @@ extension EndToEnd {
                 let lines = try Lines(instance, "buffer", "Kernel.Devices", "--watch")
                 try lines.next("the first value") { $0.contains("\"zoo\"") }
                 kill(instance.kernel, SIGKILL)
-                let outcome = try lines.command.finish(within: 10)
+                let outcome = try lines.command.finish()
                 #expect(outcome.status == 69)
                 #expect(outcome.err.contains("the kernel went away or cut this connection"))
                 #expect(outcome.err.contains("`concentric log kernel`"), "\(outcome.err)")

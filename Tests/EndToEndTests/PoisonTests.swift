@@ -22,7 +22,7 @@ extension EndToEnd {
             try Answers.with { instance in
                 let client = try Visitor(
                     instance, ["Zoo.\(word).zoo"], window: 16, count: 1_000, poisons: [deed])
-                let visits = try client.end(byItself: true, within: 60)
+                let visits = try client.end(byItself: true)
                 #expect(visits.right == 1_000)
                 #expect(visits.failures == [] && visits.wrong == [], "\(visits)")
                 #expect(visits.poisoned == [.text("\(deed): poisoned")])
@@ -38,7 +38,7 @@ extension EndToEnd {
                 let load = try Watch(instance, "Kernel.Load")
                 var calls = (1...1_000).map { (word: word, text: "good \($0)") }
                 calls.insert((word: word, text: deed), at: 500)
-                let answers = try Answers.burst(instance, calls, within: 60)
+                let answers = try Answers.burst(instance, calls)
                 #expect(answers == calls.map { $0.text == deed ? "!poisoned" : $0.text })
                 try check(instance, deed, attempts)
                 // Half of them stood behind it in the cable of the process that it ended; while it

@@ -76,7 +76,9 @@ enum Proc {
 
     /// Waits until every process is gone.
     /// - Returns: those that are still there.
-    static func survivors(of pids: [Int32], within seconds: Double) -> [Int32] {
+    static func survivors(
+        of pids: [Int32], within seconds: Double = Wait.patience
+    ) -> [Int32] {
         let deadline = Clock.now + seconds
         return pids.filter { pid in
             let handle = clx_pidfd_open(pid)

@@ -21,7 +21,7 @@ extension EndToEnd {
             // Its lines are wider than the screen; the file tells what they say.
             try terminal.type("clear; \(before)\(instance.foreground); echo code=$?")
             try terminal.press("Enter")
-            try terminal.wait(for: "the kernel", within: 20) { $0.contains("ready pid=") }
+            try terminal.wait(for: "the kernel") { $0.contains("ready pid=") }
             let shell = Int32(try terminal.ask("#{pane_pid}")) ?? 0
             let kernel = try #require(Proc.all.first { $0.parent == shell }?.pid)
             try body(instance, terminal, kernel)
@@ -34,7 +34,7 @@ extension EndToEnd {
                 let screen = try terminal.wait(for: "the end") { $0.contains("code=") }
                 #expect(screen.contains("code=0"), "\(screen.text)")
                 #expect(screen.contains("second Ctrl-C"), "\(screen.text)")
-                #expect(Proc.survivors(of: processes, within: 1) == [])
+                #expect(Proc.survivors(of: processes) == [])
                 #expect(instance.ends(of: "loud") == ["stop (exit 0)"])
                 #expect(instance.ends(of: "quiet") == ["stop (exit 0)"])
             }
@@ -45,7 +45,7 @@ extension EndToEnd {
                 let processes = try instance.devices().map(\.pid) + [kernel]
                 #expect(processes.count == 3)
                 terminal.end()
-                #expect(Proc.survivors(of: processes, within: 10) == [])
+                #expect(Proc.survivors(of: processes) == [])
                 #expect(instance.ends(of: "loud") == ["stop (exit 0)"])
                 #expect(instance.ends(of: "quiet") == ["stop (exit 0)"])
                 #expect(access(instance.socket, F_OK) != 0)
@@ -64,7 +64,7 @@ extension EndToEnd {
                 usleep(2_000_000)
                 #expect(Proc.switches(kernel) - before < 20, "it turns without end")
                 #expect(try instance.run("down").succeeded)
-                #expect(Proc.survivors(of: [kernel], within: 5) == [])
+                #expect(Proc.survivors(of: [kernel]) == [])
             }
         }
 
@@ -76,7 +76,7 @@ extension EndToEnd {
             let words = ([Programs.shell] + instance.upWords).joined(separator: " ")
             try terminal.type("clear; \(words); echo code=$?")
             try terminal.press("Enter")
-            try terminal.wait(for: "the kernel", within: 20) { $0.contains("code=0") }
+            try terminal.wait(for: "the kernel") { $0.contains("code=0") }
             try terminal.press("C-c")
             let before = try instance.devices()
             terminal.end()
@@ -95,7 +95,7 @@ extension EndToEnd {
                 usleep(4_000_000)
                 try terminal.type("fg")
                 try terminal.press("Enter")
-                #expect(try waiting.finish(within: 10).out == "\"zz\"\n")
+                #expect(try waiting.finish().out == "\"zz\"\n")
                 #expect(try instance.devices() == before)
                 #expect(try instance.run("call", "Zoo.echo", "\"x\"").succeeded)
                 #expect(Proc.isAlive(kernel))
@@ -108,7 +108,7 @@ extension EndToEnd {
                 // Many times what the terminal takes before somebody would have to wait.
                 for _ in 0..<4 {
                     #expect(
-                        try instance.run("call", "Zoo.shout", "300000", within: 10).succeeded)
+                        try instance.run("call", "Zoo.shout", "300000").succeeded)
                 }
                 #expect(try instance.run("call", "Zoo.letters", "2").out == "\"zz\"\n")
                 #expect(try instance.devices().allSatisfy { $0.restarts == 0 })

@@ -37,7 +37,7 @@ extension EndToEnd {
                 }
                 #expect(during >= 5, "the kills must have hit the import")
 
-                let row = try terminal.wait(for: "the slideshow", within: 60) {
+                let row = try terminal.wait(for: "the slideshow") {
                     $0.line(with: "Holiday")?.contains("2000") == true
                 }
                 #expect(row.lines(with: "Holiday") == 1)
@@ -276,7 +276,7 @@ final class Tmux {
         let outcome = try instance.start(
             program: "/usr/bin/env", ["tmux", "-u", "-S", "\(instance.folder)/\(socket)"] + words,
             variables: ["LC_ALL": "C.UTF-8"]
-        ).finish(within: 10)
+        ).finish()
         guard outcome.succeeded else { throw Failure("tmux \(words): \(outcome.err)") }
         return outcome.out
     }
@@ -303,14 +303,15 @@ final class Tmux {
 
     @discardableResult
     func wait(
-        for what: String, within seconds: Double = 10, _ condition: (Screen) -> Bool
+        for what: String, _ condition: (Screen) -> Bool
     ) throws -> Screen {
-        let deadline = Clock.now + seconds
+        let deadline = Clock.now + Wait.patience
         while true {
             let screen = try look()
             if condition(screen) { return screen }
             guard Clock.now < deadline else {
-                throw Failure("\(what): not within \(seconds) s; the screen is\n\(screen.text)")
+                throw Failure(
+                    "\(what): not within \(Wait.patience) s; the screen is\n\(screen.text)")
             }
             usleep(20_000)
         }
@@ -370,7 +371,7 @@ extension Instance {
         let makers = try [1, 2].map { first in
             try start(program: "/bin/sh", ["-c", script, images, "\(first)"])
         }
-        let outcomes = try makers.map { try $0.finish(within: 60) }
+        let outcomes = try makers.map { try $0.finish() }
         let names = Files.names(in: images)
         guard outcomes.allSatisfy(\.succeeded), names.count == count else {
             throw Failure("cjpeg made \(names.count) files: \(outcomes)")

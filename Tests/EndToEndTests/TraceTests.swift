@@ -144,7 +144,7 @@ extension EndToEnd {
                 _ = try trace.command.finish()
                 let value = try Value.parse(json: Files.text(chrome))
                 #expect((value["traceEvents"]?.array?.count ?? 0) >= Self.visits.count)
-                try Wait.until("the trace is off", within: 30) {
+                try Wait.until("the trace is off") {
                     try instance.json("call", "Kernel.Trace.read")["on"]?.bool == false
                 }
             }

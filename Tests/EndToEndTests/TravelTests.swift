@@ -22,7 +22,7 @@ extension EndToEnd {
                 try watch.wait(for: "the first line") { _ in true }
                 let travel = try instance.start(
                     program: Programs.zoo, ["travel", "\(steps)", "\(commands)"])
-                let outcome = try travel.finish(within: 120)
+                let outcome = try travel.finish()
                 guard let line = outcome.out.split(separator: "\n").last, outcome.succeeded
                 else { throw Failure("\(outcome)") }
                 let said = try Value.parse(json: String(line))

@@ -32,14 +32,14 @@ final class Watch {
 
     /// Reads lines until the value is as wanted.
     func wait(
-        for what: String, within seconds: Double = 10, _ condition: (Value) throws -> Bool
+        for what: String, until deadline: Double = Clock.now + Wait.patience,
+        _ condition: (Value) throws -> Bool
     ) throws {
-        let deadline = Clock.now + seconds
         while true {
             if let value, try condition(value) { return }
             guard try next(until: deadline) else {
                 let last = (value?.json() ?? "none").prefix(2_000)
-                throw Failure("\(what): not within \(seconds) s; it is \(last)")
+                throw Failure("\(what): it does not come; it is \(last)")
             }
         }
     }
@@ -47,7 +47,7 @@ final class Watch {
     /// Reads one line and applies it.
     /// - Returns: false when none came in time.
     @discardableResult
-    func next(until deadline: Double) throws -> Bool {
+    func next(until deadline: Double = Clock.now + Wait.patience) throws -> Bool {
         while true {
             if let end = rest.firstIndex(of: 0x0A) {
                 let line = String(decoding: rest[..<end], as: UTF8.self)
@@ -87,10 +87,11 @@ final class Watch {
 extension Watch {
     /// Waits until a device is as wanted.
     func device(
-        _ device: String, within seconds: Double = 10, _ condition: (DeviceRow) -> Bool
+        _ device: String, until deadline: Double = Clock.now + Wait.patience,
+        _ condition: (DeviceRow) -> Bool
     ) throws -> DeviceRow {
         var found: DeviceRow?
-        try wait(for: device, within: seconds) { value in
+        try wait(for: device, until: deadline) { value in
             for row in try (value.array ?? []).map(DeviceRow.init) where row.name == device {
                 guard condition(row) else { continue }
                 found = row

@@ -19,7 +19,8 @@ extension EndToEnd.ZooTests {
         act("scribbler", "scribble"),
         act("babbler", "garbage", ["exit 0", "exit 78"], errors: ["1195725856 bytes"]),
         act("giant", "huge", ["exit 0", "exit 78"], errors: ["4294967295 bytes"]),
-        act("flooder", "flood", ["exit 0", "cable (signal KILL)"]),
+        // Whichever comes first: too much that it has not read, or its time without a turn.
+        act("flooder", "flood", ["exit 0", "cable (signal KILL)", "hang (signal KILL)"]),
         act("spinner", "spin", ["hang (signal KILL)"]),
         act("blocked", "block", ["hang (signal KILL)"]),
         act("trapper", "trap", ["signal ILL", "signal TRAP"]),

@@ -17,12 +17,12 @@ extension EndToEnd.ZooTests {
 
     static let starts = [
         beginning(
-            "silent", ["mute"], ["start (signal KILL)"], seconds: 2,
+            "silent", ["mute"], ["start (signal KILL)"], seconds: 5,
             log: ["#6 kernel ended: start (signal KILL)"]),
         beginning(
-            "undecided", ["greets"], ["start (signal KILL)"], seconds: 2,
+            "undecided", ["greets"], ["start (signal KILL)"], seconds: 5,
             log: ["#6 kernel ended: start (signal KILL)"]),
-        beginning("late", ["slow", "60000"], ["start (signal KILL)"], seconds: 2),
+        beginning("late", ["slow", "60000"], ["start (signal KILL)"], seconds: 5),
         beginning(
             "quitter", ["quits", "3", "no luck today"], ["exit 3"],
             log: ["#2 err no luck today", "#6 err no luck today", "#6 kernel ended: exit 3"],

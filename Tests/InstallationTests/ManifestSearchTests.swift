@@ -12,7 +12,7 @@ import Testing
         ("endless", { _ = symlink("/dev/zero", $0) }, "it is no plain file"),
     ]
 
-    @Test(.timeLimit(.minutes(10)), arguments: 0..<cases.count)
+    @Test(.timeLimit(.minutes(20)), arguments: 0..<cases.count)
     func `what is no file in the place of a manifest is named and does not block`(
         _ index: Int
     ) throws {

@@ -105,24 +105,25 @@ import Testing
         #expect(LibraryCheck.missing(in: Self.answers[index].text) == Self.answers[index].names)
     }
 
-    /// Loaders of which none may start the program, and how `missing` answers.
-    static let loaders: [(script: String, missing: [String]?)] = [
+    /// Loaders of which none may start the program, and how `missing` answers; those that do not
+    /// end are waited for as long as the seconds say, all others as long as they take.
+    static let loaders: [(script: String, missing: [String]?, seconds: UInt64)] = [
         // As that of musl: it knows the option, not the variable.
         (
             "[ \"$1\" = --list ] || echo started > $0.started\n"
                 + "echo 'Error loading shared library libq.so: No such file' >&2; exit 127",
-            ["libq.so"]
+            ["libq.so"], 240
         ),
-        ("[ \"$1\" = --list ] && exit 0; echo started > $0.started", []),
+        ("[ \"$1\" = --list ] && exit 0; echo started > $0.started", [], 240),
         // It knows nothing of the kind.
-        ("exit 1", nil),
+        ("exit 1", nil, 240),
         // It says everything and does not end; it says nothing at all; and it says more and more.
-        ("echo 'libq.so => not found'; exec >&- 2>&-; exec sleep 1000", ["libq.so"]),
-        ("exec sleep 1000", nil),
-        ("while :; do echo; sleep 0.2; done", nil),
+        ("echo 'libq.so => not found'; exec >&- 2>&-; exec sleep 1000", ["libq.so"], 8),
+        ("exec sleep 1000", nil, 2),
+        ("while :; do echo; sleep 0.2; done", nil, 2),
     ]
 
-    @Test(.timeLimit(.minutes(10)), arguments: 0..<loaders.count)
+    @Test(.timeLimit(.minutes(20)), arguments: 0..<loaders.count)
     func `a loader is asked for a time and starts nothing`(_ index: Int) throws {
         let item = Self.loaders[index]
         let folder = try folder()
@@ -141,7 +142,8 @@ import Testing
         make(bytes + segment + Array(loader.utf8) + [0], mode: 0o755, at: path)
         let program = ProgramFile(path)
         #expect(program.problem == nil)
-        #expect(LibraryCheck.missing(of: program) == item.missing)
+        let found = LibraryCheck.missing(of: program, patience: item.seconds * 1_000_000_000)
+        #expect(found == item.missing)
         #expect(access(loader + ".started", F_OK) != 0)
     }
 
@@ -161,6 +163,8 @@ import Testing
             rmdir(folder)
         }
         make(bytes, mode: 0o755, at: path)
-        #expect(LibraryCheck.missing(of: ProgramFile(path))?.contains("libq.so.6") == true)
+        #expect(
+            LibraryCheck.missing(of: ProgramFile(path), patience: .max / 2)?.contains("libq.so.6")
+                == true)
     }
 }

@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 import Testing
 
@@ -30,7 +31,7 @@ import Testing
     func `the first line for people is found, whole or not`(_ index: Int) {
         let (pieces, line) = Self.texts[index]
         var ends: [Int32] = [0, 0]
-        #expect(pipe(&ends) == 0)
+        #expect(clx_pipe(&ends, 0) == 0)
         for piece in pieces {
             _ = piece.withCString { write(ends[1], $0, strlen($0)) }
         }
@@ -43,7 +44,7 @@ import Testing
 
     @Test func `a kernel that says nothing more is waited for until its deadline`() {
         var ends: [Int32] = [0, 0]
-        #expect(pipe(&ends) == 0)
+        #expect(clx_pipe(&ends, 0) == 0)
         _ = "starting deadline=0\n".withCString { write(ends[1], $0, strlen($0)) }
         var first = FirstLine(of: 1, pipe: ends[0])
         #expect(first.wait() == nil)

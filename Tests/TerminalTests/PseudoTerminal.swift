@@ -65,5 +65,5 @@ final class PseudoTerminal {
 /// Waits until a descriptor has something to read.
 func awaitReadable(_ descriptor: Int32) {
     var waited = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-    _ = poll(&waited, 1, 5_000)
+    _ = poll(&waited, 1, 240_000)
 }
