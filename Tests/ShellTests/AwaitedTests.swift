@@ -15,8 +15,8 @@ import Testing
         let says: String
 
         init(
-            _ asked: String, _ state: String, _ reason: String = "", new isNew: Bool = false,
-            _ says: String
+            _ asked: String, _ state: String, _ says: String, because reason: String = "",
+            new isNew: Bool = false
         ) {
             (self.asked, self.state, self.reason) = (asked, state, reason)
             (self.isNew, self.says) = (isNew, says)
@@ -36,38 +36,42 @@ import Testing
 
     static let lines: [Line] = [
         // As it is on the way.
-        Line("stop", "draining", "stop", ".xxx"), Line("stop", "stopped", "stopped", "=xxx"),
-        Line("stop", "unkillable", "incarnation 7", "xxxx"),
+        Line("stop", "draining", ".xxx", because: "stop"),
+        Line("stop", "stopped", "=xxx", because: "stopped"),
+        Line("stop", "unkillable", "xxxx", because: "incarnation 7"),
         Line("start", "starting", "x..."), Line("start", "ready", "x=.."),
-        Line("start", "ready", new: true, "x==="), Line("start", "waiting", "exit 3", "x..."),
-        Line("start", "draining", "stop", "x..."), Line("start", "failed", "exit 3", "xxxx"),
-        Line("restart", "draining", "restart", "x..."),
-        Line("restart", "starting", "restart (exit 0)", new: true, "x..."),
-        Line("restart", "ready", new: true, "x==="), Line("restart", "waiting", "exit 3", "x..."),
-        Line("restart", "failed", "exit 3", "xxxx"),
-        Line("swap", "ready", "x=.."), Line("swap", "ready", new: true, "x==="),
-        Line("swap", "starting", "signal KILL", new: true, "x..."),
+        Line("start", "ready", "x===", new: true),
+        Line("start", "waiting", "x...", because: "exit 3"),
+        Line("start", "draining", "x...", because: "stop"),
+        Line("start", "failed", "xxxx", because: "exit 3"),
+        Line("restart", "draining", "x...", because: "restart"),
+        Line("restart", "starting", "x...", because: "restart (exit 0)", new: true),
+        Line("restart", "ready", "x===", new: true),
+        Line("restart", "waiting", "x...", because: "exit 3"),
+        Line("restart", "failed", "xxxx", because: "exit 3"),
+        Line("swap", "ready", "x=.."), Line("swap", "ready", "x===", new: true),
+        Line("swap", "starting", "x...", because: "signal KILL", new: true),
         // It had been ready.
-        Line("start", "late", "stopped", "x=.."),
-        Line("restart", "late", "traced", new: true, "x==="),
+        Line("start", "late", "x=..", because: "stopped"),
+        Line("restart", "late", "x===", because: "traced", new: true),
         // It has ended by itself and is not started again.
-        Line("start", "done", "exit 0", "x=xx"),
-        Line("restart", "done", "exit 0", new: true, "x==="),
+        Line("start", "done", "x=xx", because: "exit 0"),
+        Line("restart", "done", "x===", because: "exit 0", new: true),
         // A swap has failed, with the old process or without it.
-        Line("swap", "ready", "swap failed: exit 3", "x=.x"),
-        Line("swap", "starting", "swap failed: exit 3", new: true, "x..x"),
-        Line("swap", "failed", "swap failed: exit 3", new: true, "xxxx"),
+        Line("swap", "ready", "x=.x", because: "swap failed: exit 3"),
+        Line("swap", "starting", "x..x", because: "swap failed: exit 3", new: true),
+        Line("swap", "failed", "xxxx", because: "swap failed: exit 3", new: true),
         // Something else is asked meanwhile, whatever the state is yet.
-        Line("stop", "ready", new: true, ".xxx"), Line("stop", "starting", new: true, ".xxx"),
-        Line("stop", "waiting", "exit 3", ".xxx"), Line("stop", "failed", ".xxx"),
-        Line("down", "ready", ".xxx"), Line("down", "starting", new: true, ".xxx"),
-        Line("down", "draining", "stop", ".xxx"), Line("down", "stopped", "=xxx"),
-        Line("down", "unkillable", "left behind", "xxxx"),
-        Line("restart", "starting", "x..."), Line("restart", "draining", "stop", "x..."),
+        Line("stop", "ready", ".xxx", new: true), Line("stop", "starting", ".xxx", new: true),
+        Line("stop", "waiting", ".xxx", because: "exit 3"), Line("stop", "failed", ".xxx"),
+        Line("down", "ready", ".xxx"), Line("down", "starting", ".xxx", new: true),
+        Line("down", "draining", ".xxx", because: "stop"), Line("down", "stopped", "=xxx"),
+        Line("down", "unkillable", "xxxx", because: "left behind"),
+        Line("restart", "starting", "x..."), Line("restart", "draining", "x...", because: "stop"),
         // What no kernel says, or one of another build.
         Line("start", "unkillable", "xxxx"), Line("start", "stopped", "xxxx"),
-        Line("start", "flying", "x..."), Line("hop", "ready", new: true, ".==="),
-        Line("", "stopped", "=xxx"), Line("", "ready", new: true, ".==="),
+        Line("start", "flying", "x..."), Line("hop", "ready", ".===", new: true),
+        Line("", "stopped", "=xxx"), Line("", "ready", ".===", new: true),
     ]
 
     private func judge(_ verb: Int, _ row: Value) -> Awaited.Judgement {
@@ -90,7 +94,7 @@ import Testing
 
     static let words: [(verb: Int, line: Line, says: [String])] = [
         (
-            1, Line("stop", "draining", "stop", ""),
+            1, Line("stop", "draining", "", because: "stop"),
             ["d: `start` will not be done", "`stop` was asked for", "concentric ps"]
         ),
         (
@@ -101,15 +105,21 @@ import Testing
             0, Line("swap", "ready", ""),
             ["`stop` will not be done", "`restart --swap` was asked for"]
         ),
-        (2, Line("restart", "failed", "exit 9", ""), ["d is failed (exit 9)", "concentric log d"]),
-        (2, Line("restart", "failed", ""), ["d is failed (exit 3)"]),
-        (0, Line("stop", "unkillable", "incarnation 7", ""), ["d is unkillable (incarnation 7)"]),
         (
-            3, Line("swap", "ready", "swap failed: exit 3", ""),
+            2, Line("restart", "failed", "", because: "exit 9"),
+            ["d is failed (exit 9)", "concentric log d"]
+        ),
+        (2, Line("restart", "failed", ""), ["d is failed (exit 3)"]),
+        (
+            0, Line("stop", "unkillable", "", because: "incarnation 7"),
+            ["d is unkillable (incarnation 7)"]
+        ),
+        (
+            3, Line("swap", "ready", "", because: "swap failed: exit 3"),
             ["d: swap failed: exit 3; the process that served goes on"]
         ),
         (
-            3, Line("swap", "waiting", "swap failed: exit 3", ""),
+            3, Line("swap", "waiting", "", because: "swap failed: exit 3"),
             ["d: swap failed: exit 3; the process that served is gone, too"]
         ),
     ]

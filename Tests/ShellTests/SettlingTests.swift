@@ -25,7 +25,9 @@ import Testing
 
         /// As the real half of the supervisor shows it.
         mutating func handle(_ event: PolicyEvent) {
-            if case .swap = event { for seat in seats { reasons[seat] = "" } }
+            if case .swap(let word) = event {
+                for seat in policy.names(of: word) { reasons[seat] = "" }
+            }
             for action in policy.handle(event, at: now) {
                 switch action {
                 case .show(let seat, let state, let reason):
@@ -163,7 +165,12 @@ import Testing
                 switch waiting.verb {
                 case "stop": device.processes.isEmpty && !device.wanted
                 case "start": main?.phase == .ready || device.status == .done
-                default: main?.phase == .ready && device.last > waiting.before[seat] ?? 0
+                default:
+                    device.status == .done
+                        || main.map {
+                            $0.phase == .ready
+                                && Int64($0.incarnation) > waiting.before[seat] ?? 0
+                        } ?? false
                 }
             if !isTrue { fault("is told a success") }
         }

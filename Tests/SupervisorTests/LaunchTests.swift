@@ -81,7 +81,7 @@ import UnixSocket
     func `what cannot be executed is said at once`(_ row: Unstartable) async throws {
         let path = try makeFolder() + "/program"
         if let text = row.file {
-            let file = try #require(fopen(path, "w"))
+            let file = try #require(fopen(path, "we"))
             fputs(text, file)
             fclose(file)
             chmod(path, row.mode)

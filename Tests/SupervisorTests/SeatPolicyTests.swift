@@ -190,6 +190,22 @@ import Testing
         #expect(world.look().isEmpty)
     }
 
+    @Test mutating func `a swap that fails takes back that of another seat, whoever asked for it`()
+    {
+        world.handle(.swap("d/1"))
+        world.handle(.swap("d/2"))
+        #expect(world.look() == ["spawn d/1#2"])
+        #expect(["d/1", "d/2"].map { world.policy.asked(of: $0) } == [.swap, .swap])
+        // It is the restart of the old one, and fails as such.
+        world.die("d/1", 1, ExitReason(signal: "KILL"))
+        world.die("d/1", 2, ExitReason(code: 3))
+        #expect(
+            world.look() == ["swap failed d/1", "spawn d/1#3", "swap dropped d/2 after d/1"])
+        world.ready("d/1", 3)
+        world.wait(5)
+        #expect(world.look().isEmpty)
+    }
+
     @Test mutating func `in a swap of all a seat that does not serve is only restarted`() {
         world.handle(.stop("d/1"))
         world.die("d/1", 1, ExitReason())
