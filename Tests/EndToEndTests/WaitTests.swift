@@ -102,7 +102,7 @@ extension EndToEnd {
                             try instance.start(line.split(separator: " ").map(String.init)))
                     }
                 }
-                let outcome = try command.finish()
+                let outcome = try command.finish(within: 120)
                 #expect(outcome.status == test.status, "\(outcome)")
                 for part in test.says { #expect(outcome.err.contains(part), "\(outcome.err)") }
                 Glibc.kill(instance.kernel, SIGKILL)
@@ -137,7 +137,7 @@ extension EndToEnd {
                 let swap = try say(["restart", "--swap"], "zoo", instance, watch)
                 if isOldGone { try kill("zoo", instance, watch) }
                 try failHeir(instance, besides: [old])
-                let outcome = try swap.finish()
+                let outcome = try swap.finish(within: 120)
                 #expect(outcome.status == 69, "\(outcome)")
                 let rest = "the process that served \(isOldGone ? "is gone, too" : "goes on")"
                 for part in ["zoo: swap failed: signal USR1", rest] {
@@ -157,10 +157,10 @@ extension EndToEnd {
                     try say(["restart", "--swap"], seat, instance, watch)
                 }
                 try failHeir(instance, besides: before)
-                let first = try swaps[0].finish()
+                let first = try swaps[0].finish(within: 120)
                 #expect(first.status == 69, "\(first)")
                 #expect(first.err.contains("zoo/1: swap failed: signal USR1"), "\(first)")
-                let second = try swaps[1].finish()
+                let second = try swaps[1].finish(within: 120)
                 #expect(second.status == 69, "\(second)")
                 #expect(second.err.contains("swap failed: that of zoo/1 did"), "\(second)")
                 #expect(try instance.devices().map(\.pid) == before)
