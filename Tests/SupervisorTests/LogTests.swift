@@ -67,8 +67,11 @@ import UnixSocket
         Glibc.kill(pid, SIGKILL)
         try await world.until("the second start") { world.launches.count == 2 }
         #expect(isRunning(helper), "who waits for the end of the pipes waits for it")
-        try await world.until("the second helper's number") { world.lines.count == 2 }
-        for line in world.lines { Glibc.kill(try #require(Int32(line.line)), SIGKILL) }
+        func helpers() -> [Int32] {
+            world.lines.filter { $0.stream == .out }.compactMap { Int32($0.line) }
+        }
+        try await world.until("the second helper's number") { helpers().count == 2 }
+        for helper in helpers() { Glibc.kill(helper, SIGKILL) }
         try await world.close()
     }
 
