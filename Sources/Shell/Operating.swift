@@ -65,7 +65,7 @@ struct Operating {
         let deadline = EventLoop.shared.now + UInt64(seconds * 1e9)
         let found = try await changes.first(by: deadline) { () throws -> [Value]? in
             // What the kernel has said last tells more than its end.
-            if let rows = try settled(awaited) { return rows }
+            if lost == nil || !rows.isEmpty, let rows = try settled(awaited) { return rows }
             if let lost { throw lost }
             return nil
         }
