@@ -3,8 +3,8 @@ import DeviceKit
 /// What who says `restart`, `start` or `stop` waits for, and when there is nothing to wait for any
 /// more: each row of `Kernel.Devices` is wanted, is on its way, or will never be as it was asked.
 ///
-/// The rows are looked at only after the kernel's answer, which comes after the change that it made:
-/// a state that contradicts what was asked is younger than it. What somebody else has asked
+/// The rows are looked at only after the kernel's answer, which comes after the change it made: a
+/// state that contradicts what was asked is younger than it. What somebody else has asked
 /// meanwhile is told by the row's `asked`, long before the state shows it.
 struct Awaited {
     let verb: String
