@@ -72,7 +72,8 @@ extension PolicyDevice {
     }
 
     /// Who waits for the swap is told, and so are the other seats: what did not start here would
-    /// not there. An heir that took the place of the old one is also its restart, and paid for as one.
+    /// not there. An heir that took the place of the old one is also its restart, and paid for as
+    /// one.
     private func failSwap(
         _ process: PolicyProcess, _ payer: Payer, _ reason: inout String, _ turn: inout PolicyTurn
     ) {
