@@ -56,6 +56,7 @@ extension House {
         let members: [String: Value] = [
             "name": .text(status.name),
             "state": .text(status.state.rawValue),
+            "asked": .text(status.asked.rawValue),
             "pid": status.pid > 0 ? .int(Int64(status.pid)) : .null,
             "incarnation": .int(Int64(status.incarnation)),
             "restarts": .int(Int64(status.restarts)),

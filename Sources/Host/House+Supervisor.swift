@@ -107,14 +107,14 @@ extension House: SupervisorDelegate {
         arm()
     }
 
-    func swapFailed(_ device: String, reason: String) {
+    func swapFailed(_ device: String, reason: String, servesOn: Bool) {
         complain("\(device): the swap failed: \(reason)")
         turn()
+        let rest =
+            servesOn ? "the old process serves on" : "the old process is gone, too, meanwhile"
         hub.report(
             device,
-            KernelError(
-                .unavailable,
-                "the swap of \(device) failed (\(reason)): the old process serves on"),
+            KernelError(.unavailable, "the swap of \(device) failed (\(reason)): \(rest)"),
             flow: nil)
     }
 

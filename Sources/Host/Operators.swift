@@ -124,18 +124,24 @@ extension House {
     }
 
     /// What the operator is answered: how long, in seconds, the start and the end of a process may
-    /// take, so that who waits for them knows when to give up. Swaps go from seat to seat.
+    /// take, so that who waits for them knows when to give up; swaps go from seat to seat. And the
+    /// incarnations that serve before it is done, by which who waits knows the next one.
     private func patience(with word: String, swaps: Bool) -> [UInt8] {
         let device = SeatName.device(of: word)
         guard let manifest = manifests.first(where: { $0.name == device }) else {
             return CBORCoding().void
         }
-        let turns = swaps ? Double(seats(meant: word).count) : 1
+        let seats = seats(meant: word)
+        let turns = swaps ? Double(seats.count) : 1
+        let incarnations = Dictionary(
+            seats.map { ($0, Value.int(Int64(supervisor.status($0)?.incarnation ?? 0))) }
+        ) { $1 }
         let writer = CBORWriter()
         writer.value(
             .map([
                 "startSeconds": .double(manifest.startLimit * turns),
                 "stopSeconds": .double(manifest.stopLimit),
+                "incarnations": .map(incarnations),
             ]))
         return writer.bytes
     }

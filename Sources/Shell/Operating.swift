@@ -2,7 +2,7 @@ import DeviceKit
 import Installation
 
 /// `kill`, `restart`, `start` and `stop`, of one process of a device or of all that serve beside
-/// each other. But for `kill` they wait until it is so.
+/// each other. But for `kill` they wait until it is so, or will not be.
 @LoopActor
 struct Operating {
     private let kernel: Kernel
@@ -45,8 +45,6 @@ struct Operating {
         }
     }
 
-    private static func name(of row: Value) -> String { row["name"]?.text ?? "?" }
-
     /// - Returns: the rows once they are as wanted.
     private func perform(_ payload: [String: Value]) async throws -> [Value] {
         let changes = Changes()
@@ -56,59 +54,46 @@ struct Operating {
             changes.tell()
         }
         try await kernel.follow("Kernel.Devices") { _ in changes.tell() }
-        let before = Dictionary(
-            rows.map { (Self.name(of: $0), $0["incarnation"]?.int ?? 0) }
-        ) { $1 }
-        // The answer comes after the change that it made, so an older state is not taken for it.
+        var awaited = Awaited(verb: verb, swaps: swaps)
+        for row in rows { awaited.before[Awaited.name(of: row)] = row["incarnation"]?.int }
         let limits = try await ask(payload)
+        // The kernel knows better what served when it did it; one of an older build does not tell.
+        for (name, number) in limits["incarnations"]?.map ?? [:] {
+            awaited.before[name] = number.int
+        }
         let seconds = patience(limits)
         let deadline = EventLoop.shared.now + UInt64(seconds * 1e9)
         let found = try await changes.first(by: deadline) { () throws -> [Value]? in
+            // What the kernel has said last tells more than its end.
+            if lost == nil || !rows.isEmpty, let rows = try settled(awaited) { return rows }
             if let lost { throw lost }
-            let rows = rows
-            let pending = try rows.filter { try isWanted($0, before) == false }
-            return rows.isEmpty || !pending.isEmpty ? nil : rows
+            return nil
         }
         if let found { return found }
-        let late = rows.first { (try? isWanted($0, before)) != true }
-        let state = late?["state"]?.text ?? "gone"
-        throw failure(late, "is still \(state) after \(Int(seconds.rounded())) s")
+        guard let late = rows.first(where: { awaited.judge($0) != .wanted }) else { return rows }
+        let state = late["state"]?.text ?? "?"
+        throw failure(Awaited.explain(late, "is still \(state) after \(Int(seconds.rounded())) s"))
     }
 
-    private func isWanted(_ row: Value, _ before: [String: Int64]) throws -> Bool {
-        let name = Self.name(of: row)
-        switch judge(row, before: before[name] ?? 0) {
-        case .wanted: return true
-        case .pending: return false
-        case .hopeless: throw failure(row, "is \(row["state"]?.text ?? "?")")
-        case .kept:
-            throw KernelError(
-                .unavailable,
-                "\(name): \(row["reason"]?.text ?? ""); the process that "
-                    + "served goes on: see `concentric log \(name)`", outcome: .none)
+    /// - Returns: the rows when all are as wanted, nil while they may become so.
+    private func settled(_ awaited: Awaited) throws -> [Value]? {
+        let rows = rows
+        guard !rows.isEmpty else {
+            throw failure("\(device) is not among the devices any more: see `concentric ps`")
         }
-    }
-
-    private enum Judgement {
-        case wanted
-        case pending
-        case hopeless
-        /// The swap failed, and the old process serves on.
-        case kept
-    }
-
-    private func judge(_ row: Value, before: Int64) -> Judgement {
-        if swaps, row["reason"]?.text?.hasPrefix("swap failed") == true { return .kept }
-        let isNew = (row["incarnation"]?.int ?? 0) > before
-        switch (verb, row["state"]?.text) {
-        case ("stop", "stopped"): return .wanted
-        case ("start", "ready"): return .wanted
-        case ("restart", "ready"), ("restart", "done"), ("start", "done"):
-            return isNew ? .wanted : .pending
-        case (_, "unkillable"): return .hopeless
-        case ("start", "failed"), ("restart", "failed"): return .hopeless
-        default: return .pending
+        var isPending = false
+        for row in rows {
+            switch awaited.judge(row) {
+            case .wanted: break
+            case .pending: isPending = true
+            case .failed(let why): throw failure(why)
+            }
         }
+        return isPending ? nil : rows
+    }
+
+    private func failure(_ message: String) -> KernelError {
+        KernelError(.unavailable, message, outcome: .none)
     }
 
     /// Seconds until it is given up: what the kernel says that a start and an end may take, and a
@@ -118,16 +103,5 @@ struct Operating {
         let stop = limits["stopSeconds"]?.double ?? 4
         // A number from elsewhere; years are as good as for ever.
         return min((verb == "stop" ? stop : stop + start) + 1, 100_000_000)
-    }
-
-    /// Why it is not so, in the words of whoever knows most.
-    private func failure(_ row: Value?, _ what: String) -> KernelError {
-        let device = row.map(Self.name) ?? device
-        let reason = row?["reason"]?.text ?? ""
-        let why = reason.isEmpty ? row?["lastExit"]?.text ?? "" : reason
-        return KernelError(
-            .unavailable,
-            "\(device) \(what)\(why.isEmpty ? "" : " (\(why))"): see `concentric log \(device)`",
-            outcome: .none)
     }
 }

@@ -70,6 +70,8 @@ package struct DeviceSpec: Sendable, Equatable {
 package struct DeviceStatus: Sendable, Equatable {
     package var name: String
     package var state: DeviceState
+    /// What was asked of it last.
+    package var asked: AskedWord
     /// Of the process that serves or is to serve, 0 if there is none.
     package var pid: Int32
     /// Of that process, or of the last one; 0 before the first start.

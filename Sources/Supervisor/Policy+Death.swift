@@ -51,7 +51,7 @@ extension PolicyDevice {
             exit: exit, cause: process.cause, begun: page?.begun ?? .max,
             running: page?.running ?? 0)
         // How it died after it was refused tells nobody anything.
-        let reason = process.mismatch?.reason ?? death.description
+        var reason = process.mismatch?.reason ?? death.description
         switch payer {
         case .visit: charge(process, accused, &turn)
         case .outside: suspect(process, accused, page, &turn)
@@ -62,13 +62,25 @@ extension PolicyDevice {
             .buried(
                 device: name, incarnation: process.incarnation, death,
                 cell: process.role == .cell))
-        if process.role == .heir, payer != .wanted {
-            turn.act(.swapFailed(device: name, reason: reason))
+        if process.isOfSwap, !process.wasReady {
+            failSwap(process, payer, &reason, &turn)
         }
         guard turn.isUp else { return }
         if process.role == .cell { cellDied(process, payer, reason, &turn) }
         let isHopeless = payer == .start && process.mismatch?.heals == false
         goOn(payer, reason, isHopeless: isHopeless, &turn)
+    }
+
+    /// Who waits for the swap is told, and so are the other seats: what did not start here would
+    /// not there. An heir that took the place of the old one is also its restart, and paid for as
+    /// one.
+    private func failSwap(
+        _ process: PolicyProcess, _ payer: Payer, _ reason: inout String, _ turn: inout PolicyTurn
+    ) {
+        let isRestart = process.role == .main
+        guard isRestart ? payer == .start : payer != .wanted else { return }
+        turn.act(.swapFailed(device: name, reason: reason, servesOn: isServing))
+        if isRestart { reason = PolicyAction.shown(failedSwap: reason) }
     }
 
     private mutating func goOn(
@@ -100,7 +112,9 @@ extension PolicyDevice {
         let process = processes.remove(at: index)
         // There was no process: the number is free for the next one.
         if process.incarnation == last { last -= 1 }
-        if process.role == .heir { turn.act(.swapFailed(device: name, reason: detail)) }
+        if process.role == .heir {
+            turn.act(.swapFailed(device: name, reason: detail, servesOn: isServing))
+        }
         guard turn.isUp else { return }
         if process.role == .cell { cellUnspawned(error, &turn) }
         if !wanted {

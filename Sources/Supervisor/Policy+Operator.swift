@@ -3,6 +3,7 @@
 extension PolicyDevice {
     mutating func stop(_ turn: inout PolicyTurn) {
         wanted = false
+        asked = .stop
         // Another process of it may be alive while its next start is waited for.
         due = nil
         end(.stop, &turn)
@@ -14,6 +15,7 @@ extension PolicyDevice {
     }
 
     mutating func start(_ turn: inout PolicyTurn) {
+        asked = .start
         guard !wanted || status != .live else { return }
         wanted = true
         forgive()
@@ -23,6 +25,7 @@ extension PolicyDevice {
 
     mutating func restart(_ turn: inout PolicyTurn) {
         wanted = true
+        asked = .restart
         forgive()
         end(.restart, &turn)
         if index(.main) == nil {
@@ -37,6 +40,7 @@ extension PolicyDevice {
         if index(.heir) != nil || index(.elder) != nil {
             turn.act(.refused(device: name, reason: "a swap is under way"))
         } else if let main = index(.main), processes[main].phase == .ready, wanted {
+            asked = .swap
             forgive()
             spawn(&turn, .heir)
         } else {
@@ -68,6 +72,7 @@ extension Policy {
         phase = .closing
         for at in devices.indices {
             devices[at].wanted = false
+            devices[at].asked = .down
             devices[at].due = nil
         }
     }

@@ -13,8 +13,8 @@ extension PolicyDevice {
         last += 1
         processes.append(
             PolicyProcess(
-                incarnation: last, role: role, due: turn.seen + profile.startLimit,
-                moved: turn.seen))
+                incarnation: last, role: role, isOfSwap: role == .heir,
+                due: turn.seen + profile.startLimit, moved: turn.seen))
         if role != .cell {
             due = nil
             status = .live

@@ -25,6 +25,7 @@ extension Policy {
         }
         for at in seats {
             if devices[at].isServing {
+                devices[at].asked = .swap
                 rollouts.append(Rollout(at: at))
             } else {
                 // It is a restart, which nobody has to wait for.
@@ -45,13 +46,18 @@ extension Policy {
     mutating func rollOn(_ turn: inout PolicyTurn) {
         guard phase == .up else { return rollouts = [] }
         let failed = turn.actions.compactMap { action in
-            if case .swapFailed(let name, _) = action { name } else { nil }
+            if case .swapFailed(let name, _, _) = action { name } else { nil }
         }
-        // What does not start in one seat would not in the next.
-        let hopeless = Set(siblings(named: failed))
         var later: [Rollout] = []
-        for rollout in rollouts where !hopeless.contains(rollout.at) {
+        for rollout in rollouts {
             let at = rollout.at
+            // What does not start in one seat would not in the next.
+            if let seat = failed.first(where: { areSiblings($0, at) }) {
+                if !rollout.isFollowing {
+                    turn.act(.swapDropped(device: devices[at].name, failed: seat))
+                }
+                continue
+            }
             // The next process of a seat that does not serve is of the new build anyway.
             guard devices[at].isServing, !devices[at].hasReplaced(rollout.outdated) else {
                 continue
@@ -69,10 +75,8 @@ extension Policy {
         rollouts = later
     }
 
-    private func siblings(named names: [String]) -> [Int] {
-        names.isEmpty
-            ? []
-            : devices.indices.filter { names.contains(devices[$0].name) }.flatMap(siblings)
+    private func areSiblings(_ name: String, _ at: Int) -> Bool {
+        siblings(of: at).contains { devices[$0].name == name }
     }
 
     /// A visit waits for a cell: a seat that serves starts it, the one with the fewest processes.

@@ -193,6 +193,11 @@ package struct Policy: Sendable {
         return devices[at].processes[main].incarnation
     }
 
+    /// What was asked of the device last.
+    package func asked(of device: String) -> AskedWord? {
+        indices[device].map { devices[$0].asked }
+    }
+
     package var isClosing: Bool { phase != .up }
 }
 

@@ -12,6 +12,17 @@ package enum DeviceState: String, Sendable, CaseIterable {
     case unkillable
 }
 
+/// The last word about a device. Whoever waits until another one is done waits in vain.
+package enum AskedWord: String, Sendable, CaseIterable {
+    /// The boot says it, too.
+    case start
+    case restart
+    case swap
+    case stop
+    /// The kernel itself ends.
+    case down
+}
+
 /// What becomes of a visit whose process died.
 package enum VisitVerdict: String, Sendable, CaseIterable {
     /// Delivered again.
@@ -73,9 +84,15 @@ package enum PolicyAction: Equatable, Sendable {
     /// It is not coming back by itself: who waits for it is told.
     case refuse(device: String, DeviceState)
     case show(device: String, DeviceState, reason: String)
-    case swapFailed(device: String, reason: String)
+    /// The process that a swap started died before it was ready. `servesOn`: the old one is there.
+    case swapFailed(device: String, reason: String, servesOn: Bool)
+    /// A swap that was to come is not tried, for it failed in another seat.
+    case swapDropped(device: String, failed: String)
     /// The operator's word is not done.
     case refused(device: String, reason: String)
     /// Everything is down.
     case exit
+
+    /// The reason by which whoever waits for a swap knows that it failed.
+    package static func shown(failedSwap reason: String) -> String { "swap failed: \(reason)" }
 }

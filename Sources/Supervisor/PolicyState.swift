@@ -61,6 +61,8 @@ struct VisitMemory: Sendable {
 struct PolicyProcess: Sendable {
     let incarnation: Int
     var role = ProcessRole.main
+    /// A swap started it, though it may have become the main one before it was ready.
+    var isOfSwap = false
     var phase = ProcessPhase.starting
     /// Seen time; nil only when ready.
     var due: Double?
@@ -116,6 +118,7 @@ struct PolicyDevice: Sendable {
     let profile: DeviceProfile
     var name: String { profile.name }
     var wanted = true
+    var asked = AskedWord.start
     var status = Status.off
     /// When waiting.
     var due: Double?

@@ -126,9 +126,9 @@ package final class ProcessSupervisor {
 
     // MARK: What the operator says, of a seat or of every seat of a device
 
-    package func stop(_ device: String) { post(.stop(device)) }
-    package func start(_ device: String) { post(.start(device)) }
-    package func restart(_ device: String) { post(.restart(device)) }
+    package func stop(_ device: String) { post(.stop(device), about: device) }
+    package func start(_ device: String) { post(.start(device), about: device) }
+    package func restart(_ device: String) { post(.restart(device), about: device) }
 
     /// Replaces the process by a new one without a gap.
     /// - Returns: why it is not done, or nil.
@@ -137,9 +137,8 @@ package final class ProcessSupervisor {
         // A failure of the last one says nothing about this one.
         for seat in policy.names(of: device) {
             entries[seat]?.reason = ""
-            entries[seat]?.isDirty = true
         }
-        post(.swap(device))
+        post(.swap(device), about: device)
         return refusal
     }
 
@@ -159,7 +158,10 @@ package final class ProcessSupervisor {
 
     /// Ends every device, in the reverse order of their start; `exited` follows. The second call
     /// kills what is left.
-    package func shutdown() { post(.shutdown) }
+    package func shutdown() {
+        for name in order { entries[name]?.isDirty = true }
+        post(.shutdown)
+    }
 
     /// The worst time in seconds that `shutdown` takes.
     package var longestShutdown: Double { policy.longestClose }
@@ -171,7 +173,8 @@ package final class ProcessSupervisor {
         guard let entry = entries[device] else { return nil }
         let main = policy.main(of: device)
         return DeviceStatus(
-            name: device, state: entry.state, pid: main.flatMap { child(device, $0)?.pid } ?? 0,
+            name: device, state: entry.state, asked: policy.asked(of: device) ?? .start,
+            pid: main.flatMap { child(device, $0)?.pid } ?? 0,
             incarnation: main ?? entry.incarnation, restarts: max(0, entry.starts - 1),
             lastExit: entry.lastExit, reason: entry.reason, errorLines: entry.errorLines)
     }
@@ -189,6 +192,12 @@ package final class ProcessSupervisor {
 
     func child(_ device: String, _ incarnation: Int) -> ChildProcess? {
         children.first { $0.incarnation == incarnation && $0.device == device }
+    }
+
+    /// A word of the operator is shown even where it changes no state.
+    private func post(_ event: PolicyEvent, about device: String) {
+        for seat in policy.names(of: device) { entries[seat]?.isDirty = true }
+        post(event)
     }
 
     func post(_ event: PolicyEvent) {
@@ -224,10 +233,14 @@ package final class ProcessSupervisor {
             entries[device]?.state = state
             entries[device]?.reason = reason
             entries[device]?.isDirty = true
-        case .swapFailed(let device, let reason):
-            entries[device]?.reason = "swap failed: \(reason)"
+        case .swapFailed(let device, let reason, let servesOn):
+            entries[device]?.reason = PolicyAction.shown(failedSwap: reason)
             entries[device]?.isDirty = true
-            delegate?.swapFailed(device, reason: reason)
+            delegate?.swapFailed(device, reason: reason, servesOn: servesOn)
+        case .swapDropped(let device, let failed):
+            entries[device]?.reason = PolicyAction.shown(
+                failedSwap: "that of \(failed) did, which came first")
+            entries[device]?.isDirty = true
         case .refused(_, let reason): refusal = reason
         case .exit:
             tellChanges()

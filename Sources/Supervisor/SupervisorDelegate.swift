@@ -36,8 +36,8 @@ package protocol SupervisorDelegate: AnyObject {
     func cancel(_ device: String, incarnation: Int, visit: UInt64)
     /// It is not coming back by itself: who waits for it is told `unavailable`.
     func refuse(_ device: String, _ state: DeviceState)
-    /// The heir of a swap died before it was ready; the old process serves on.
-    func swapFailed(_ device: String, reason: String)
+    /// The new process of a swap died before it was ready. `servesOn`: the old one is there still.
+    func swapFailed(_ device: String, reason: String, servesOn: Bool)
     func changed(_ status: DeviceStatus)
     /// Everything is down after `shutdown`.
     func exited()

@@ -136,6 +136,7 @@ struct DeviceRow: Equatable {
 
     var name: String
     var state: String
+    var asked: String
     /// 0 when there is none.
     var pid: Int32
     var incarnation: Int64
@@ -147,15 +148,18 @@ struct DeviceRow: Equatable {
     init(_ value: Value) throws {
         guard let map = value.map,
             Set(map.keys) == [
-                "name", "state", "pid", "incarnation", "restarts", "lastExit", "reason", "build",
+                "name", "state", "asked", "pid", "incarnation", "restarts", "lastExit", "reason",
+                "build",
             ],
             let name = map["name"]?.text, let state = map["state"]?.text,
-            Self.states.contains(state), let pid = map["pid"], pid.isNull || pid.int != nil,
+            Self.states.contains(state), let asked = map["asked"]?.text, let pid = map["pid"],
+            pid.isNull || pid.int != nil,
             let incarnation = map["incarnation"]?.int, let restarts = map["restarts"]?.int,
             let lastExit = map["lastExit"]?.text, let reason = map["reason"]?.text
         else { throw Failure("not a row of ps: \(value.json())") }
         self.name = name
         self.state = state
+        self.asked = asked
         self.pid = Int32(pid.int ?? 0)
         self.incarnation = incarnation
         self.restarts = restarts

@@ -11,7 +11,8 @@ import Testing
         _ state: DeviceState, _ reason: String = "", errors: [String] = []
     ) -> DeviceStatus {
         DeviceStatus(
-            name: "d", state: state, pid: 0, incarnation: 1, restarts: 0, lastExit: reason,
+            name: "d", state: state, asked: .start, pid: 0, incarnation: 1, restarts: 0,
+            lastExit: reason,
             reason: reason, errorLines: errors)
     }
 

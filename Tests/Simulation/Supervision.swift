@@ -86,7 +86,7 @@ extension World: HubObserver {
             guard state == .waiting, let seat = Seat(device) else { return }
             excuses.delays = true
             excuses.away.insert(seat.kind)
-        case .swapFailed, .refused, .exit: break
+        case .swapFailed, .swapDropped, .refused, .exit: break
         }
     }
 

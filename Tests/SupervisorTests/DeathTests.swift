@@ -113,7 +113,7 @@ import UnixSocket
                 continue
             }
             Glibc.kill(world.pid, SIGKILL)
-            try await world.until("start \(round)", seconds: 20) {
+            try await world.until("start \(round)") {
                 world.launches.count == round + 1
             }
             world.cutCables()

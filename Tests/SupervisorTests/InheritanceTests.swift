@@ -30,10 +30,16 @@ import UnixSocket
         }
     }
 
-    private func reap(_ pid: pid_t) throws -> clx_exit {
+    /// Whether a process is dead, by its handle.
+    private static func hasEnded(_ handle: Int32) -> Bool {
+        var end = pollfd(fd: handle, events: Int16(POLLIN), revents: 0)
+        return poll(&end, 1, 0) == 1
+    }
+
+    @LoopActor
+    private func reap(_ pid: pid_t) async throws -> clx_exit {
         let handle = OwnedDescriptor(owning: clx_pidfd_open(pid))
-        var end = pollfd(fd: handle.number, events: Int16(POLLIN), revents: 0)
-        try #require(poll(&end, 1, 2_000) == 1)
+        try await eventually("the end of \(pid)") { Self.hasEnded(handle.number) }
         var result = clx_exit()
         #expect(clx_reap(handle.number, &result) == 1)
         // The second one finds nobody.
@@ -63,7 +69,7 @@ import UnixSocket
             (launch.lifeline, launch.page) = (-1, sources[4])
         }
         try #require(pid > 0)
-        #expect(try reap(pid).code == 0)
+        #expect(try await reap(pid).code == 0)
         let lines = try #require(contents("\(folder)/result")).split(separator: "\n").map {
             UInt64($0)
         }
@@ -83,22 +89,19 @@ import UnixSocket
             $0.lifeline = reader.number
         }
         try #require(pid > 0)
-        let deadline = Clock.monotonic + 20_000_000_000
         var helper: Int32?
-        while helper == nil, Clock.monotonic < deadline {
+        try await eventually("the helper's number") {
             helper = contents("\(folder)/helper").flatMap {
                 Int32($0.split(separator: "\n").first ?? "")
             }
-            try await EventLoop.shared.sleep(until: Clock.monotonic + 5_000_000)
+            return helper != nil
         }
-        let helperPid = try #require(helper)
+        let handle = OwnedDescriptor(owning: clx_pidfd_open(try #require(helper)))
+        #expect(!Self.hasEnded(handle.number))
         life.second = nil
-        let end = try reap(pid)
+        let end = try await reap(pid)
         #expect(end.signal == SIGIO, "\(end)")
-        while isRunning(helperPid), Clock.monotonic < deadline {
-            try await EventLoop.shared.sleep(until: Clock.monotonic + 5_000_000)
-        }
-        #expect(!isRunning(helperPid))
+        try await eventually("the helper's end") { Self.hasEnded(handle.number) }
     }
 
     @Test @LoopActor func `a life line that is cut already starts nobody`() async throws {

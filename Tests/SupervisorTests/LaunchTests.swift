@@ -81,7 +81,7 @@ import UnixSocket
     func `what cannot be executed is said at once`(_ row: Unstartable) async throws {
         let path = try makeFolder() + "/program"
         if let text = row.file {
-            let file = try #require(fopen(path, "w"))
+            let file = try #require(fopen(path, "we"))
             fputs(text, file)
             fclose(file)
             chmod(path, row.mode)
@@ -124,7 +124,7 @@ import UnixSocket
             ProcessWorld.shell("while :; do :; done", limits: DeviceSpec.Limits(cpu: 1))
         ])
         world.supervisor.boot()
-        try await world.until("its end", seconds: 20) { world.burials.count == 1 }
+        try await world.until("its end") { world.burials.count == 1 }
         #expect(world.burials[0].exit == ExitReason(signal: "XCPU", processorTime: true))
         #expect(world.supervisor.statuses[0].lastExit == "processor time (signal XCPU)")
         try await world.close()

@@ -120,7 +120,7 @@ import UnixSocket
             ProcessWorld.shell("trap '' XCPU; while :; do :; done", limits: limits)
         ])
         world.supervisor.boot()
-        try await world.until("its end", seconds: 60) { !world.burials.isEmpty }
+        try await world.until("its end") { !world.burials.isEmpty }
         #expect(world.burials[0].exit == ExitReason(signal: "KILL", processorTime: true))
         try await world.close()
     }

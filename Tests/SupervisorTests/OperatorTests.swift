@@ -1,3 +1,4 @@
+import Supervisor
 import Testing
 
 /// The operator's words, swaps, and the end of the house.
@@ -102,6 +103,29 @@ import Testing
             "\(up), visit A#1, swap, die@1 SEGV, ready@2",
             done: "spawn 2, apart 1", shown: "ready"),
         Scenario(
+            "the old dies first and then the new: the swap has failed, and it starts again",
+            "\(up), swap, die@1 KILL, die@2 1",
+            done: "spawn 2, swap failed, nobody serves: exit 1, spawn 3",
+            shown: "starting: swap failed: exit 1"),
+        Scenario(
+            "the old dies first and the new does not start in time: it has failed, too",
+            "\(up), swap, die@1 KILL, wait 10, die@2 KILL, ready",
+            done: "spawn 2, kill 2, swap failed, nobody serves: start (signal KILL), spawn 3",
+            shown: "ready"),
+        Scenario(
+            "a swap whose processes are both killed from outside only takes longer",
+            "\(up), swap, die@1 KILL, die@2 KILL, ready", done: "spawn 2, spawn 3",
+            shown: "ready"),
+        Scenario(
+            "the old dies while the new does: the swap has failed",
+            "\(up), swap, eof@2, die@1 KILL, die@2 1",
+            done: "spawn 2, spawn 3, swap failed, nobody serves: exit 1",
+            shown: "starting: signal KILL"),
+        Scenario(
+            "a restart during a swap ends both, and nothing has failed",
+            "\(up), swap, restart, die@2 KILL, die@1 0", done: "spawn 2, drain 1, kill 2, spawn 3",
+            shown: "starting: restart (exit 0)"),
+        Scenario(
             "a second swap is refused", "\(up), swap, swap, ready@2, swap",
             done: "spawn 2, refused: a swap is under way, refused: a swap is under way",
             shown: "ready"),
@@ -119,6 +143,23 @@ import Testing
 
     @Test(arguments: swaps) func `swaps of one device`(_ scenario: Scenario) throws {
         try scenario.check()
+    }
+
+    static let asked: [(script: String, word: AskedWord)] = [
+        ("boot", .start), (up, .start), ("\(up), kill", .start), ("\(up), die 1", .start),
+        ("\(up), stop", .stop), ("\(up), stop, die 0", .stop), ("\(up), stop, start", .start),
+        ("\(up), restart", .restart), ("\(up), restart, stop", .stop), ("\(up), swap", .swap),
+        ("\(up), swap, swap", .swap), ("\(up), swap, ready", .swap), ("boot, swap", .restart),
+        ("\(up), swap, stop", .stop), ("\(up), stop, shutdown", .down),
+        ("\(up), shutdown, start", .down), ("\(up), shutdown, die 0, restart", .down),
+    ]
+
+    @Test(arguments: 0..<asked.count)
+    func `the last word about a device is known`(_ index: Int) throws {
+        let (script, word) = Self.asked[index]
+        let world = try PolicyWorld.run(script)
+        #expect(world.policy.asked(of: PolicyWorld.name) == word, "\(script)")
+        #expect(world.policy.asked(of: "stranger") == nil)
     }
 
     static let ends: [Scenario] = [

@@ -100,7 +100,8 @@ import Testing
                 }
             case .exit:
                 isOver = true
-            case .buried, .cellLost, .refuse, .show, .swapFailed, .refused: break
+            case .buried, .cellLost, .refuse, .show, .swapFailed, .swapDropped, .refused:
+                break
             }
         }
 

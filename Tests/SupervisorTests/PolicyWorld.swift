@@ -79,7 +79,9 @@ struct PolicyWorld {
         case .refuse(_, let state): done.append("refuse \(state.rawValue)")
         case .show(_, let state, let reason):
             shown = reason.isEmpty ? state.rawValue : "\(state.rawValue): \(reason)"
-        case .swapFailed(_, let reason): done.append("swap failed: \(reason)")
+        case .swapFailed(_, let reason, let servesOn):
+            done.append("swap failed\(servesOn ? "" : ", nobody serves"): \(reason)")
+        case .swapDropped(_, let failed): done.append("swap dropped after \(failed)")
         case .refused(_, let reason): done.append("refused: \(reason)")
         case .exit: done.append("exit")
         }

@@ -3,6 +3,22 @@ import Supervisor
 import Testing
 import UnixSocket
 
+/// Seconds after which something that is waited for counts as hung. No test claims that anything is
+/// fast: a machine that is busy with other tests is not.
+let patience = 120.0
+
+/// Waits for what nobody announces, and leaves the loop to others meanwhile.
+@LoopActor
+func eventually(_ what: String, _ condition: () -> Bool) async throws {
+    let deadline = Clock.monotonic + UInt64(patience * 1e9)
+    while !condition() {
+        guard Clock.monotonic < deadline else {
+            throw ProcessWorld.TimedOut(description: "\(what): not within \(patience) s")
+        }
+        try await EventLoop.shared.sleep(until: Clock.monotonic + 5_000_000)
+    }
+}
+
 /// A delegate for devices that speak no protocol: it declares them ready as soon as they run, and
 /// remembers.
 @LoopActor
@@ -63,7 +79,7 @@ final class ProcessWorld: SupervisorDelegate {
     /// Waits until `condition` holds; it is asked after the calls of the supervisor, and now and
     /// then.
     func until(
-        _ what: String, seconds: Double = 10, _ condition: @escaping @LoopActor () -> Bool
+        _ what: String, _ condition: @escaping @LoopActor () -> Bool
     ) async throws {
         if condition() { return }
         lastWaiter += 1
@@ -74,7 +90,7 @@ final class ProcessWorld: SupervisorDelegate {
                 continuation.resume(returning: condition())
                 return true
             }
-            poll(key, Clock.monotonic + UInt64(seconds * 1e9))
+            poll(key, Clock.monotonic + UInt64(patience * 1e9))
         }
         if !holds { throw TimedOut(description: "\(what); \(supervisor.statuses)") }
     }
@@ -151,7 +167,7 @@ final class ProcessWorld: SupervisorDelegate {
     func ping(_ device: String, incarnation: Int) { pings.append(incarnation) }
     func cancel(_ device: String, incarnation: Int, visit: UInt64) {}
     func refuse(_ device: String, _ state: DeviceState) { refused[device] = state }
-    func swapFailed(_ device: String, reason: String) {}
+    func swapFailed(_ device: String, reason: String, servesOn: Bool) {}
 
     func changed(_ status: DeviceStatus) {
         changes.append(status)

@@ -38,7 +38,9 @@ import Testing
                 case .refuse(let device, let state):
                     done.append("refuse \(device) \(state.rawValue)")
                 case .cellLost(let device, _): done.append("cell lost \(device)")
-                case .swapFailed(let device, _): done.append("swap failed \(device)")
+                case .swapFailed(let device, _, _): done.append("swap failed \(device)")
+                case .swapDropped(let device, let failed):
+                    done.append("swap dropped \(device) after \(failed)")
                 case .refused(let device, let reason): done.append("\(device): \(reason)")
                 case .show(_, _, let reason): shown = reason
                 case .term, .ping, .cancel, .buried, .exit: break
@@ -183,7 +185,23 @@ import Testing
         world.handle(.cableClosed(device: "d/1", incarnation: 2))
         #expect(world.look() == ["spawn d/1#2"], "it may still be dying")
         world.die("d/1", 2, ExitReason(code: 3))
-        #expect(world.look() == ["swap failed d/1"])
+        #expect(world.look() == ["swap failed d/1", "swap dropped d/2 after d/1"])
+        world.wait(5)
+        #expect(world.look().isEmpty)
+    }
+
+    @Test mutating func `a swap that fails takes back that of another seat, whoever asked for it`()
+    {
+        world.handle(.swap("d/1"))
+        world.handle(.swap("d/2"))
+        #expect(world.look() == ["spawn d/1#2"])
+        #expect(["d/1", "d/2"].map { world.policy.asked(of: $0) } == [.swap, .swap])
+        // It is the restart of the old one, and fails as such.
+        world.die("d/1", 1, ExitReason(signal: "KILL"))
+        world.die("d/1", 2, ExitReason(code: 3))
+        #expect(
+            world.look() == ["swap failed d/1", "spawn d/1#3", "swap dropped d/2 after d/1"])
+        world.ready("d/1", 3)
         world.wait(5)
         #expect(world.look().isEmpty)
     }

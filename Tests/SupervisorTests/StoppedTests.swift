@@ -51,6 +51,22 @@ import UnixSocket
         try await world.close()
     }
 
+    @Test @LoopActor func `a word that changes no state is shown all the same`() async throws {
+        let world = ProcessWorld([ProcessWorld.shell("exec sleep 1000", drain: 1_000)])
+        world.supervisor.boot()
+        for (say, word) in [
+            (world.supervisor.stop, AskedWord.stop), (world.supervisor.start, .start),
+            (world.supervisor.restart, .restart), (world.supervisor.stop, .stop),
+        ] {
+            say("device")
+            #expect(world.changes.last?.asked == word)
+            #expect(world.changes.last?.state == .draining)
+        }
+        world.supervisor.shutdown()
+        #expect(world.changes.last?.asked == .down)
+        try await world.close()
+    }
+
     @Test @LoopActor func `a swap replaces the process without a gap`() async throws {
         let world = ProcessWorld("exec sleep 1000")
         world.mute = ["device"]
