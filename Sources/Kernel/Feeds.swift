@@ -15,6 +15,9 @@ final class Feeds {
 
     var isEmpty: Bool { count == 0 }
 
+    /// The feed of the whole region, if no part is followed.
+    var only: Feed? { count == 1 ? whole : nil }
+
     /// All of them, in the order in which they were made.
     var all: [Feed] {
         var found: [Feed] = []

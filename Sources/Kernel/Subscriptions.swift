@@ -34,9 +34,8 @@ extension Hub {
     /// message, which all peers of that kind share.
     func tell(_ changes: [Change], at counter: UInt64) {
         let revision = Revision(epoch: epoch, counter: counter)
-        if changes.count == 1, changes[0].slot.feeds.count == 1 {
-            // As most are: a change of one region, of which one place is followed.
-            let feed = changes[0].slot.feeds[0]
+        if changes.count == 1, let feed = changes[0].slot.feeds.only {
+            // As most are: a change of one region, which is followed as a whole alone.
             guard let patch = feed.patch(of: changes[0]) else { return }
             let change = RegionChange(region: feed.name, from: feed.counter, patch: patch)
             feed.counter = counter

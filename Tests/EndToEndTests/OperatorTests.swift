@@ -91,7 +91,7 @@ extension EndToEnd {
             ]
             try Instance.with(zoo: zoo, reference: false) { instance in
                 try Files.write("", to: "\(instance.data)/zoo.wild")
-                let restart = try instance.run("restart", "zoo", within: 120)
+                let restart = try instance.run("restart", "zoo")
                 #expect(restart.status == 69)
                 #expect(restart.err.contains("zoo is still "), "\(restart.err)")
             }
