@@ -69,8 +69,13 @@ extension Policy {
                 later.append(rollout)
                 continue
             }
-            if rollout.isFollowing { devices[at].followed = turn.seen }
+            let asked = devices[at].asked
             change(at) { $0.swap(&turn) }
+            if rollout.isFollowing {
+                devices[at].followed = turn.seen
+                // Nobody has said it.
+                devices[at].asked = asked
+            }
         }
         rollouts = later
     }

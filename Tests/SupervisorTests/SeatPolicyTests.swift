@@ -222,6 +222,7 @@ import Testing
         _ = world.look()
         world.handle(.outdated(device: "d/2", incarnation: 1))
         #expect(world.look() == ["spawn d/2#2"])
+        #expect(world.policy.asked(of: "d/2") == .start, "nobody has asked for it")
         world.handle(.outdated(device: "d/2", incarnation: 1))
         #expect(world.look().isEmpty)
         world.ready("d/2", 2)
