@@ -57,6 +57,12 @@ struct NewDevice {
             throw UsageError(
                 message: "a module is named \(name) already; choose another name")
         }
+        // Such as `kernel_`, whose symbols would be the kernel's, and `_`, which leaves nothing.
+        guard !words.isEmpty, words != "Kernel" else {
+            throw UsageError(
+                message: "no device may have \(words).hello, the symbol of \(name); "
+                    + "choose another name")
+        }
     }
 
     private static func house(named given: String?, above program: String) throws -> String {

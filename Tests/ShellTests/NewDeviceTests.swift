@@ -6,6 +6,7 @@ import Testing
 @Suite struct NewDeviceTests {
     @Test(arguments: [
         "", "a b", "a/b", "..", "-words", "kernel", "main", "Swift", "compute", "DeviceKit",
+        "kernel_", "kernel-", "_", "_-",
         String(repeating: "a", count: 65),
     ])
     func `a name that no device or no module may have is refused`(_ name: String) {
