@@ -42,9 +42,7 @@ struct Arguments {
     /// that of a number begins with one.
     private static func isOption(_ word: String, of verb: String) -> Bool {
         if word.hasPrefix("--") || Help.option(word, of: verb) != nil { return true }
-        let isShort =
-            word.count > 1 && word.first == "-" && word.dropFirst().first?.isLetter == true
-        return isShort && !Help.takesJSON(verb)
+        return word.count > 1 && word.first == "-" && !Help.takesJSON(verb)
     }
 
     private mutating func take(

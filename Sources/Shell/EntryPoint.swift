@@ -11,6 +11,10 @@ enum EntryPoint {
         let words = Array(CommandLine.arguments.dropFirst())
         guard let first = words.first, !["--help", "-h", "help"].contains(first) else {
             // `help VERB` is `VERB --help`.
+            if let verb = words.dropFirst().first, !verb.hasPrefix("-"), Help.of(verb) == nil {
+                Output.complain("there is no verb \(verb); see `concentric --help`")
+                exit(64)
+            }
             Output.line(words.dropFirst().first.flatMap(Help.of) ?? Help.all)
             exit(words.isEmpty ? 64 : 0)
         }

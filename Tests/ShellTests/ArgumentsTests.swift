@@ -57,6 +57,7 @@ import Testing
         ("kill compute --signal --json", "kill: --signal wants a value"),
         ("ps --name a/b", "ps: "),
         ("ps --watch", "ps has no option --watch"), ("buffer --detach", "no option --detach"),
+        ("kill -9 compute", "kill has no option -9"),
         ("kill compute --signal", "--signal wants a value"), ("ps --name", "--name wants a value"),
     ]
 
