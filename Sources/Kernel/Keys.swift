@@ -15,7 +15,7 @@ extension Hub {
     /// caller's own key, which may come again when this kernel and its records are gone, no order
     /// counts.
     func place(of entry: Entry, _ carried: [UInt8], in flow: Flow) -> String {
-        if flow.path?.hasPrefix(Hub.ownRoot) == true {
+        if Hub.isOwn(flow.path) {
             return "\(StrongDigest.text(carried)):\(entry.number)"
         }
         let digest = Digest.of(carried)
@@ -29,6 +29,12 @@ extension Hub {
     /// How the keys begin that a caller has chosen.
     static let ownRoot = "own:"
 
+    /// Whether a path begins with a caller's own key. Bytes are compared: a key that begins with a
+    /// combining mark makes one character with what stands before it.
+    static func isOwn(_ path: String?) -> Bool {
+        path?.utf8.starts(with: ownRoot.utf8) == true
+    }
+
     /// A key of the caller's own stands for one symbol and payload: with others it is another.
     func ownPath(_ key: String?, _ symbol: SymbolSlot, _ payload: [UInt8]) -> String? {
         key.map { "\(Hub.ownRoot)\($0)/\(symbol.name):\(StrongDigest.text(payload))" }
@@ -36,12 +42,13 @@ extension Hub {
 
     /// What a caller has chosen, in the path that `ownPath` makes of it.
     func chosenKey(in path: String, _ symbol: SymbolSlot) -> String? {
-        guard path.hasPrefix(Hub.ownRoot), let digest = path.utf8.lastIndex(of: 0x3A) else {
+        guard Hub.isOwn(path), let digest = path.utf8.lastIndex(of: UInt8(ascii: ":")) else {
             return nil
         }
-        let symbolAndKey = path[..<digest].dropFirst(Hub.ownRoot.count)
-        let end = "/\(symbol.name)"
-        return symbolAndKey.hasSuffix(end) ? String(symbolAndKey.dropLast(end.count)) : nil
+        let keyAndSymbol = path.utf8[..<digest].dropFirst(Hub.ownRoot.utf8.count)
+        let end = "/\(symbol.name)".utf8
+        guard keyAndSymbol.suffix(end.count).elementsEqual(end) else { return nil }
+        return String(Substring(keyAndSymbol.dropLast(end.count)))
     }
 
     /// The key of the present step; a long one is a digest of it.

@@ -84,7 +84,7 @@ extension Hub {
         // while it still runs. Only what a caller's own key stands for is kept for longer.
         // One that sends itself again, for days, would have a longer key each time.
         var path: String?
-        if flow.path?.hasPrefix(Hub.ownRoot) == true {
+        if Hub.isOwn(flow.path) {
             let place = place(of: entry, payload, in: flow)
             path = "\(ownKey(of: flow))/dispatch:\(symbol.name):\(place)"
         }

@@ -56,8 +56,8 @@ extension Catalogue {
             [
                 .init(
                     "Sources/Kernel/Lanes.swift",
-                    "flow.path?.hasPrefix(Hub.ownRoot) == true",
-                    "flow.path?.hasPrefix(Hub.ownRoot) == true || BROKEN")
+                    "Hub.isOwn(flow.path)",
+                    "Hub.isOwn(flow.path) || BROKEN")
             ],
             [
                 .test(
