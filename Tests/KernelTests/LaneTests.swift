@@ -1,6 +1,7 @@
 import Control
 import Kernel
 import Testing
+import Values
 
 /// Dispatched commands and their lanes.
 @Suite struct LaneTests {
@@ -38,6 +39,20 @@ import Testing
         #expect(next.text == "2")
         store.answer(next, "")
         #expect(house.errors.count == 1)
+    }
+
+    @Test(
+        arguments: [
+            nil, "a", "a/b:c", "/Store.save", "own:a", "\u{301}a", "a\u{301}", "\u{200D}",
+        ] as [String?])
+    func `a command that fails is told with the key that its sender chose`(_ key: String?) throws {
+        let house = try TestHouse()
+        let store = try store(house, lanes: [:])
+        house.client.dispatch("Store.save", key: key)
+        store.answer(try store.take("Store.save"), .fail(KernelError(.init(rawValue: "full"), "")))
+        let told = try #require(house.hub.value(ofRegion: "Kernel.Errors")?.array)
+        #expect(told.map { $0["key"]?.text } == [key])
+        #expect(told[0].map?.count == (key == nil ? 5 : 6))
     }
 
     @Test func `commands of different lanes do not wait for each other`() throws {

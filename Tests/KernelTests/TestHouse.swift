@@ -294,9 +294,9 @@ final class TestClient {
     }
 
     @discardableResult
-    func dispatch(_ symbol: String, _ payload: String = "x") -> Call {
+    func dispatch(_ symbol: String, _ payload: String = "x", key: String? = nil) -> Call {
         last += 1
-        house.hub.dispatch(peer, last, house.hub.symbol(symbol), Array(payload.utf8))
+        house.hub.dispatch(peer, last, house.hub.symbol(symbol), Array(payload.utf8), key: key)
         return Call(id: last, client: self)
     }
 }
