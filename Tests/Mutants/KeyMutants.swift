@@ -52,6 +52,18 @@ extension Catalogue {
             ],
             [.test("KernelTests", "a caller's key with another payload is another key")]),
         Mutant(
+            "digest_rank", "different payloads of one digest have different keys",
+            [
+                .init(
+                    "Sources/Kernel/Record.swift", "entry.rank = (known.last?.rank ?? -1) + 1",
+                    "entry.rank = BROKEN ? 0 : (known.last?.rank ?? -1) + 1")
+            ],
+            [
+                .test(
+                    "KernelTests",
+                    "two calls of one digest have keys of their own, in a repeat too")
+            ]),
+        Mutant(
             "command_keys", "a command of a handler has keys of its own, for it outlives the flow",
             [
                 .init(
