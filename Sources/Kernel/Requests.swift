@@ -126,12 +126,12 @@ extension Hub {
     /// Nobody provides a symbol.
     package static func unbound(_ name: String) -> KernelError {
         KernelError(
-            .unbound, "no device provides \(name): see the `provides` of the manifests",
+            .unbound, "no device provides \(name): `concentric symbols` lists what there is",
             outcome: .none)
     }
 
     static let unbound = KernelError(
-        .unbound, "no device provides this symbol: see the `provides` of the manifests",
+        .unbound, "no device provides this symbol: `concentric symbols` lists what there is",
         outcome: .none)
 
     static func overloaded(_ peer: Peer) -> KernelError {

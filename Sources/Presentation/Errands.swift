@@ -48,6 +48,8 @@ struct Draft: Sendable, Equatable {
     let errand: Errand
     /// It is on its way, or was.
     var hasStarted = false
+    /// For how long.
+    var seconds = 0
     /// The key under which it was asked for.
     var key: String?
     /// What it makes, once that is known.
@@ -57,6 +59,14 @@ struct Draft: Sendable, Equatable {
     var hasFailed = false
     /// The kernel that had accepted it is gone.
     var isOrphan = false
+
+    /// Whether it may not have come to its end: the deadline of a command is a minute, and one that
+    /// has failed is told. What waits in its lane for longer than that is thought done too early.
+    var isRunning: Bool {
+        hasStarted && !hasFailed && seconds < Self.longest
+    }
+
+    private static let longest = 90
 }
 
 extension Model {
@@ -122,9 +132,12 @@ extension Model {
         }
     }
 
+    /// Whether the seconds are to be told: something is on its way, or may be.
+    package var countsSeconds: Bool { !commands.isEmpty || drafts.contains(where: \.isRunning) }
+
     /// Nobody will tell how these end.
     mutating func orphanDrafts() {
-        for index in drafts.indices where drafts[index].hasStarted && !drafts[index].hasFailed {
+        for index in drafts.indices where drafts[index].isRunning {
             drafts[index].isOrphan = drafts[index].errand.isDispatched
         }
     }
@@ -151,7 +164,9 @@ extension Model {
             let isDone =
                 switch draft.form.purpose {
                 case .create: draft.creates.map { library[$0] != nil } ?? false
-                case .addPhotos(let id, _): (slides(of: id) ?? 0) > (draft.slides ?? .max)
+                case .addPhotos(let id, _):
+                    (slides(of: id) ?? 0) > (draft.slides ?? .max)
+                        || (library.freshness == .loaded && slides(of: id) == nil)
                 case .rename: false
                 }
             if isDone { done(draft.errand) }

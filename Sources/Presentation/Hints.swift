@@ -14,9 +14,10 @@ enum Hints {
         ("?", "help"), ("q", "quit"),
     ]
 
-    private static let form = [
-        ("enter", "send"), ("esc", "cancel"), ("tab", "next"), ("^U", "clear"), ("^C", "quit"),
-    ]
+    private static func form(_ form: Form) -> [(String, String)] {
+        [("enter", "send"), ("esc", "cancel")] + (form.fields.count > 1 ? [("tab", "next")] : [])
+            + [("^U", "clear"), ("^C", "quit")]
+    }
     private static let question = [("y", "delete"), ("n", "keep"), ("^C", "quit")]
     private static let devices = [
         ("R", "restart"), ("esc", "back"), ("x", "dismiss"), ("?", "help"), ("^C", "quit"),
@@ -25,7 +26,7 @@ enum Hints {
 
     private static func keys(for model: Model) -> [(key: String, text: String)] {
         switch model.overlay {
-        case .form: form
+        case .form(let shown): form(shown)
         case .confirmDelete: question
         case .devices: devices
         case .help: help

@@ -30,7 +30,9 @@ extension Model {
         case .commandStarted(let id, let intent, let creates, let key):
             commandStarted(id, intent, started(intent, creates, key))
             if let creates { library.expect(creates) }
-        case .second: for index in commands.indices { commands[index].seconds += 1 }
+        case .second:
+            for index in commands.indices { commands[index].seconds += 1 }
+            for index in drafts.indices where drafts[index].isRunning { drafts[index].seconds += 1 }
         case .commandFinished(let id, let error): commandFinished(id, error)
         case .travelled(let moment): travelled(to: moment)
         case .present: endTravel()
@@ -54,7 +56,7 @@ extension Model {
             return [.refresh] + (open.map { [.open($0.id)] } ?? [])
         }
         if wasConnected, !isConnected {
-            endTravel()
+            loseTravel()
             library.connectionChanged()
             region = nil
             open?.reopen()

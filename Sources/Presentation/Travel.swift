@@ -33,7 +33,8 @@ package struct Travel: Sendable, Equatable {
     package internal(set) var moment: Moment?
     /// What the user will look at again.
     let open: OpenSlideshow?
-    let cursor: ListCursor<UUID>
+    /// The library as it was known when the way began.
+    let library: LibraryList
 
     /// Changes that a large step goes.
     static let stride = 10
@@ -46,7 +47,7 @@ extension Model {
     /// Goes to where the regions are as they are now, and may be moved back from.
     mutating func beginTravel() -> [Intent] {
         guard isConnected else { return [.travel(steps: 0)] }
-        travel = Travel(moment: nil, open: open, cursor: library.cursor)
+        travel = Travel(moment: nil, open: open, library: library)
         return [.travel(steps: 0)]
     }
 
@@ -96,12 +97,20 @@ extension Model {
         open = shown
     }
 
+    /// The kernel has gone with the past that it showed: what is shown is the present that was
+    /// known last.
+    mutating func loseTravel() {
+        guard let travel else { return }
+        library = travel.library
+        endTravel()
+    }
+
     /// The user is back where the travel began.
     mutating func endTravel() {
         guard let travel else { return }
         self.travel = nil
         ownErrors.removeAll { $0 == Travel.refusal }
-        library.resume(travel.cursor)
+        library.resume(travel.library.cursor)
         open = travel.open
         follow(region)
     }

@@ -18,6 +18,10 @@ enum EntryPoint {
             Output.line(words.dropFirst().first.flatMap(Help.of) ?? Help.all)
             exit(words.isEmpty ? 64 : 0)
         }
+        if first == "--version" {
+            Output.line("concentric \(Program.build), wire \(Program.wire)")
+            exit(0)
+        }
         let arguments: Arguments
         do {
             arguments = try Arguments(words)

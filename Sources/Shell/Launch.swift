@@ -90,11 +90,26 @@ enum Launch {
         }
         guard line.hasPrefix("ready ") else {
             if !line.isEmpty { Output.complain(line) }
+            awaitEnd(of: kernel)
             exit(69)
         }
         Output.line(asJSON ? json(of: line) : line)
         exit(0)
     }
+
+    /// What is asked next, of `ps` or `doctor`, is not to find a kernel that is about to go. It has
+    /// devices to stop first, and may be stopped itself: it is not waited for without an end.
+    private static func awaitEnd(of kernel: Int32) {
+        for _ in 0..<endLooks {
+            var status: Int32 = 0
+            guard waitpid(kernel, &status, WNOHANG) == 0 else { return }
+            poll(nil, 0, endPause)
+        }
+    }
+
+    /// Looks for its end, and the milliseconds between two.
+    private static let endLooks = 1_500
+    private static let endPause: Int32 = 20
 
     /// `ready pid=… socket=…` as a JSON object.
     private static func json(of line: String) -> String {

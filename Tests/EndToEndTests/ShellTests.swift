@@ -213,6 +213,8 @@ extension EndToEnd {
                 #expect(help.out.hasPrefix("usage: concentric \(verb)"), "\(verb)")
                 #expect(help.err == "")
             }
+            let version = try instance.run("--version")
+            #expect(version.succeeded && version.out.hasPrefix("concentric "), "\(version)")
             let kernel = try instance.start(program: Programs.kernel, ["--help"]).finish()
             #expect(kernel.succeeded)
             #expect(kernel.out.hasPrefix("usage:"))

@@ -134,6 +134,34 @@ import Testing
         #expect(model.notice == nil)
     }
 
+    /// Photos that are there already change nothing that this client could see.
+    @Test(arguments: [(1, false), (1, true), (100, false)])
+    func `what must have ended, or has nothing left to change, is not told as lost`(
+        _ seconds: Int, _ isDeleted: Bool
+    ) {
+        var model = connected([summary(1), summary(2)])
+        model.apply(.slideshow(slideshow(1, slides: 6)))
+        _ = model.press(.enter)
+        model.apply(.slideshow(slideshow(1, slides: 6)))
+        _ = model.press(.character("a"), .control("u"), .paste("/a"))
+        start(&model, 1, model.press(.enter))
+        #expect(model.countsSeconds)
+        for _ in 0..<seconds { model.apply(.second) }
+        #expect(model.countsSeconds == (seconds < 90))
+        let left = isDeleted ? [summary(2)] : [summary(1), summary(2)]
+        if isDeleted {
+            model.apply(.slideshow(nil))
+            model.apply(.library(left, isLoading: false))
+        }
+        model.apply(.connection(.away("closed")))
+        model.apply(.kernelIsNew)
+        model.apply(.connection(.connected))
+        model.apply(.commandStarted(id: 3, .refresh))
+        model.apply(.library(left, isLoading: false))
+        model.apply(.commandFinished(id: 3, nil))
+        #expect((model.notice?.code == "kernelLost") == (seconds < 90 && !isDeleted))
+    }
+
     @Test func `forms that were sent are kept in bounds`() {
         var model = connected([])
         for number in 1...100 {

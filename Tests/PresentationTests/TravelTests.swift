@@ -141,6 +141,16 @@ import Testing
         #expect(model.notice?.code == "away")
     }
 
+    @Test func `who loses the kernel sees the present that was known last`() {
+        var model = travelling([summary(1), summary(2)])
+        model.apply(.library([summary(1)], isLoading: false))
+        #expect(model.library.rows.count == 1)
+        model.apply(.connection(.away(nil)))
+        #expect(model.library.rows.map(\.id) == [id(1), id(2)])
+        model.apply(.connection(.connected))
+        #expect(model.library.rows.map(\.id) == [id(1), id(2)])
+    }
+
     @Test func `a way that does not lead there leaves the user where they are`() {
         var model = connected([summary(1)])
         _ = model.press(.character("T"))

@@ -247,15 +247,15 @@ final class Client {
         }
     }
 
-    /// As long as something is on its way.
+    /// As long as something is on its way, or may be.
     private func countSeconds() {
         guard !countsSeconds else { return }
         countsSeconds = true
         Program.spawn { [unowned self] in
             var seconds = 0
-            while !inFlight.isEmpty {
+            while model.countsSeconds {
                 try? await Program.pause(milliseconds: 1_000)
-                seconds += 1
+                seconds = inFlight.isEmpty ? 0 : seconds + 1
                 apply(.second)
                 if seconds >= Self.patience { listen() }
             }
