@@ -137,7 +137,7 @@ final class Mirror {
     /// Applies one commit. The value has not changed from `from` until it, so that every revision
     /// between them is the same.
     private func take(
-        epoch: UInt64, counter: UInt64, _ changes: [KernelMessage.Change]
+        epoch: UInt64, counter: UInt64, _ changes: [RegionChange]
     ) throws {
         let revision = Revision(epoch: epoch, counter: counter)
         if batch == nil, changes.count == 1 { return try take(changes[0], revision) }
@@ -158,7 +158,7 @@ final class Mirror {
     }
 
     /// Applies a commit of one region, as nearly all are.
-    private func take(_ change: KernelMessage.Change, _ revision: Revision) throws {
+    private func take(_ change: RegionChange, _ revision: Revision) throws {
         guard let place = regions.index(forKey: change.region) else { return }
         let state = regions.values[place]
         guard state.revision.epoch == revision.epoch,

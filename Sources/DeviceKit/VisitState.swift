@@ -53,7 +53,7 @@ final class VisitState {
     private nonisolated let path: String?
     private nonisolated let step: UInt32
     private unowned let runtime: DeviceRuntime
-    private let recorded: [KernelMessage.Read]
+    private let recorded: [RegionRead]
     private var reads: [String: UInt32] = [:]
     private var lastTag: UInt64 = 0
     /// The closures of the pipes that it runs, by the question that runs each.

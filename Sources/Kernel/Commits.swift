@@ -25,7 +25,7 @@ extension Hub {
     ///
     /// - Parameter slots: the region of each offer; nil where there is none.
     func commit(
-        _ offers: [Operation.Offer], on slots: [RegionSlot?], by peer: Peer,
+        _ offers: [RegionOffer], on slots: [RegionSlot?], by peer: Peer,
         _ author: History.Author
     ) -> CommitResult {
         guard offers.count == 1 || Set(offers.map(\.region)).count == offers.count else {
@@ -97,7 +97,7 @@ extension Hub {
 
     /// The region of an offer, if the peer may write it, or read it where it only reads.
     private func granted(
-        _ offer: Operation.Offer, _ slot: RegionSlot?, _ peer: Peer
+        _ offer: RegionOffer, _ slot: RegionSlot?, _ peer: Peer
     ) -> Result<RegionSlot, KernelError> {
         guard let slot else {
             return .failure(

@@ -183,7 +183,7 @@ package enum Operation {
     /// A call; the deadline is in milliseconds, 0 for the symbol's own.
     case call(SymbolSlot, [UInt8], deadline: UInt32)
     /// A commit of the regions that it writes or has read.
-    case commit([Offer])
+    case commit([RegionOffer])
     /// A pipe that the handler has built.
     case run(RouteDescriptor, [UInt8])
     /// A command for a lane.
@@ -192,6 +192,4 @@ package enum Operation {
     case publish(ChannelSlot, [UInt8])
     /// Something that the device may not ask for; it is answered with the error.
     case refused(String, KernelError)
-
-    package typealias Offer = RegionOffer
 }

@@ -284,7 +284,7 @@ extension Hub {
         begin(child)
     }
 
-    private func perform(_ flow: Flow, _ entry: Entry, commit offers: [Operation.Offer]) {
+    private func perform(_ flow: Flow, _ entry: Entry, commit offers: [RegionOffer]) {
         guard entry.answer == nil, let visit = flow.visit, let tag = entry.tag else { return }
         let slots = offers.map { regions[$0.region] }
         guard !mustWait(entry, slots) else {
@@ -319,7 +319,7 @@ extension Hub {
     /// Bytes of the values that the record of a commit is to keep: each, and the sum of those
     /// that nobody keeps yet.
     private func sizes(
-        of offers: [Operation.Offer], _ slots: [RegionSlot?]
+        of offers: [RegionOffer], _ slots: [RegionSlot?]
     ) -> (all: [Int], new: Int) {
         var new = 0
         let all = zip(offers, slots).map { offer, slot in

@@ -60,13 +60,14 @@ struct Draft: Sendable, Equatable {
     /// The kernel that had accepted it is gone.
     var isOrphan = false
 
-    /// Whether it may not have come to its end: the deadline of a command is a minute, and one that
-    /// has failed is told. What waits in its lane for longer than that is thought done too early.
+    /// Whether it may not have come to its end: once its deadline is over a command has failed and
+    /// that was told, or it is done. One that waits long in its lane is thought done too early.
     var isRunning: Bool {
         hasStarted && !hasFailed && seconds < Self.longest
     }
 
-    private static let longest = 90
+    /// Seconds: the deadline of the commands that are dispatched, and half of it for their lane.
+    private static let longest = Int(CircuitPort.addPhotos.traits.deadline) * 3 / 2_000
 }
 
 extension Model {

@@ -62,7 +62,7 @@ package enum Event: Sendable, Equatable {
     /// that the new slideshow is selected when it appears; what is dispatched names its key, by
     /// which its failure is known.
     case commandStarted(id: UInt64, Intent, creates: UUID? = nil, key: String? = nil)
-    /// A second has passed, while commands are on their way.
+    /// A second has passed, while something is on its way, or may be.
     case second
     /// The command has ended, well when the error is nil.
     case commandFinished(id: UInt64, ErrorNotice?)

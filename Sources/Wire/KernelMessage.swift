@@ -13,7 +13,7 @@ package enum KernelMessage {
     case reply(id: UInt64, Reply)
     case accepted(id: UInt64)
     case snapshot(SnapshotPart)
-    case patch(epoch: UInt64, counter: UInt64, [Change])
+    case patch(epoch: UInt64, counter: UInt64, [RegionChange])
     /// The next so many snapshots and patches are applied as one.
     case together(UInt64)
     /// What the value of a place is at a revision, in short; see `ContentDigest`.
@@ -46,11 +46,9 @@ package enum KernelMessage {
         package var now: Int64
         package var lowest: UInt64
         package var replay: Bool
-        package var reads: [Read]
+        package var reads: [RegionRead]
         package var payload: UnsafeRawBufferPointer
     }
-
-    package typealias Read = RegionRead
 
     /// A part of a region's whole value; the parts are applied together.
     package struct SnapshotPart {
@@ -61,8 +59,6 @@ package enum KernelMessage {
         package var parts: UInt64
         package var bytes: UnsafeRawBufferPointer
     }
-
-    package typealias Change = RegionChange
 
     /// The message of one frame's body.
     /// - Throws: `WireError`; the connection cannot be trusted after it.
@@ -133,7 +129,7 @@ extension CBORReader {
             lowest: try uint(), replay: try bool(), reads: try reads(), payload: try bytes())
     }
 
-    fileprivate mutating func reads() throws -> [KernelMessage.Read] {
+    fileprivate mutating func reads() throws -> [RegionRead] {
         try rows("reads", of: 4) { row in
             RegionRead(
                 region: try row.name(), number: try row.uint32(), revision: try row.uint(),
@@ -164,7 +160,7 @@ extension CBORWriter {
     package func visit(
         of asker: KernelMessage.Asker? = nil, number: UInt64, symbol: UInt64, flow: UInt64,
         path: String?, step: UInt32,
-        attempt: UInt32, now: Int64, lowest: UInt64, replay: Bool, reads: [KernelMessage.Read],
+        attempt: UInt32, now: Int64, lowest: UInt64, replay: Bool, reads: [RegionRead],
         payload: [UInt8]
     ) {
         frame(asker == nil ? .visit : .visitClosure, asker == nil ? 11 : 13) {
@@ -224,7 +220,7 @@ extension CBORWriter {
         }
     }
 
-    package func patch(epoch: UInt64, counter: UInt64, _ changes: [KernelMessage.Change]) {
+    package func patch(epoch: UInt64, counter: UInt64, _ changes: [RegionChange]) {
         frame(.patch, 3) {
             $0.uint(epoch)
             $0.uint(counter)

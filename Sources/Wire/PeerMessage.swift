@@ -26,7 +26,7 @@ package enum PeerMessage {
     case returned(visit: UInt64, EncodedVerb)
     case askCall(
         visit: UInt64, tag: UInt64, symbol: UInt64, deadline: UInt32, UnsafeRawBufferPointer)
-    case askCommit(visit: UInt64, tag: UInt64, [Offer])
+    case askCommit(visit: UInt64, tag: UInt64, [RegionOffer])
     case askRun(visit: UInt64, tag: UInt64, RouteDescriptor, UnsafeRawBufferPointer)
     case askDispatch(visit: UInt64, tag: UInt64, symbol: UInt64, UnsafeRawBufferPointer)
     case askPublish(visit: UInt64, tag: UInt64, channel: String, UnsafeRawBufferPointer)
@@ -35,8 +35,6 @@ package enum PeerMessage {
     case drained
     case ping(UInt64)
     case pong(UInt64)
-
-    package typealias Offer = RegionOffer
 
     /// The message of one frame's body.
     /// - Throws: `WireError`; the connection cannot be trusted after it.
@@ -139,7 +137,7 @@ extension CBORReader {
         }
     }
 
-    mutating func offers() throws -> [PeerMessage.Offer] {
+    mutating func offers() throws -> [RegionOffer] {
         try rows("regions of a commit", of: 3, 1...WireLimits.committed) { row in
             RegionOffer(
                 region: try row.name(), base: try row.uint(),
@@ -246,7 +244,7 @@ extension CBORWriter {
         }
     }
 
-    package func askCommit(visit: UInt64, tag: UInt64, _ offers: [PeerMessage.Offer]) {
+    package func askCommit(visit: UInt64, tag: UInt64, _ offers: [RegionOffer]) {
         frame(.askCommit, 3) {
             $0.uint(visit)
             $0.uint(tag)

@@ -170,7 +170,7 @@ import Wire
         fake.say {
             let bad = Patch([.remove(["gone"])])
             $0.patch(
-                epoch: 7, counter: 2, [KernelMessage.Change(region: "r", from: 1, patch: bad)])
+                epoch: 7, counter: 2, [RegionChange(region: "r", from: 1, patch: bad)])
         }
         let error = await #expect(throws: KernelError.self) { try await call.value }
         #expect(error?.code == .malformed)

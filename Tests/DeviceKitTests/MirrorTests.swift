@@ -29,9 +29,8 @@ import Values
         return found
     }
 
-    private static func set(_ region: String, from: UInt64, _ value: Value) -> KernelMessage.Change
-    {
-        KernelMessage.Change(region: region, from: from, patch: Patch([.replace([], value)]))
+    private static func set(_ region: String, from: UInt64, _ value: Value) -> RegionChange {
+        RegionChange(region: region, from: from, patch: Patch([.replace([], value)]))
     }
 
     @LoopActor @Test func `a snapshot is the region, and a patch at its revision changes it`()
@@ -136,7 +135,7 @@ import Values
             $0.snapshot(region: "r", epoch: 7, counter: 0, .int(1))
             $0.snapshot(region: "s", epoch: 7, counter: 0, .int(1))
         }
-        let bad = KernelMessage.Change(region: "s", from: 0, patch: Patch([.remove(["gone"])]))
+        let bad = RegionChange(region: "s", from: 0, patch: Patch([.remove(["gone"])]))
         #expect(throws: PatchError.self) {
             try feed(mirror) {
                 $0.patch(epoch: 7, counter: 1, [Self.set("r", from: 0, .int(2)), bad])

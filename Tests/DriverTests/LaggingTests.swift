@@ -8,8 +8,8 @@ import Wire
 
 /// A peer that does not read: what it must see before what.
 @Suite struct LaggingTests {
-    private func replace(_ region: String, base: UInt64, _ value: Value) -> PeerMessage.Offer {
-        PeerMessage.Offer(region: region, base: base, patch: Patch([.replace([], value)]))
+    private func replace(_ region: String, base: UInt64, _ value: Value) -> RegionOffer {
+        RegionOffer(region: region, base: base, patch: Patch([.replace([], value)]))
     }
 
     /// wire 9.12
@@ -116,8 +116,8 @@ import Wire
             $0.askCommit(visit: 1, tag: 2, [replace("s", base: 0, .int(1))])
         }
         // Two of them fit into the frames of commits, and not into one patch.
-        func change(_ operations: [Patch.Operation]) -> PeerMessage.Offer {
-            PeerMessage.Offer(
+        func change(_ operations: [Patch.Operation]) -> RegionOffer {
+            RegionOffer(
                 region: "r", base: house.hub.regions["r"]?.counter ?? 0, patch: Patch(operations))
         }
         device.send {

@@ -168,10 +168,10 @@ struct Fuzz {
         }
     }
 
-    private mutating func offer() -> PeerMessage.Offer {
+    private mutating func offer() -> RegionOffer {
         let place: Pointer = Bool.random(using: &chance) ? ["n"] : []
         let number = Int64.random(in: 0...3, using: &chance)
-        return PeerMessage.Offer(
+        return RegionOffer(
             region: Bool.random(using: &chance) ? "r" : "q", base: UInt64(number),
             patch: number == 3
                 ? nil : Patch([.replace(place, .map(["n": .int(number)]))]))

@@ -74,13 +74,13 @@ import Values
         #expect(circuit.cable.patches.isEmpty)
     }
 
-    static let refusals: [(Operation.Offer, String)] = [
+    static let refusals: [(RegionOffer, String)] = [
         (.replace("log", base: 0, .null), "denied"),
         (.replace("Kernel.Errors", base: 0, .null), "denied"),
         (.replace("Kernel.Devices", base: 0, .null), "denied"),
         (.replace("nowhere", base: 0, .null), "unbound"),
         (
-            Operation.Offer(region: "number", base: 0, patch: Patch([.remove(["gone"])])),
+            RegionOffer(region: "number", base: 0, patch: Patch([.remove(["gone"])])),
             "malformed"
         ),
     ]
@@ -96,7 +96,7 @@ import Values
 
     @Test func `a commit that changes nothing makes no revision`() throws {
         let (house, circuit, visit) = try working()
-        circuit.commit(visit, 1, [Operation.Offer(region: "number", base: 0, patch: Patch())])
+        circuit.commit(visit, 1, [RegionOffer(region: "number", base: 0, patch: Patch())])
         #expect(circuit.heard() == ["1 committed"])
         #expect(house.hub.counter == 0)
         #expect(circuit.cable.patches.isEmpty)
@@ -104,7 +104,7 @@ import Values
 
     @Test func `a commit meets a conflict when a region that it only read has changed`() throws {
         let (house, circuit, visit) = try working()
-        let read = { (base: UInt64) in Operation.Offer(region: "letter", base: base, patch: nil) }
+        let read = { (base: UInt64) in RegionOffer(region: "letter", base: base, patch: nil) }
         circuit.commit(visit, 1, [.replace("number", base: 0, .int(1)), read(0)])
         circuit.commit(visit, 2, [.replace("letter", base: 0, .text("b"))])
         circuit.commit(visit, 3, [.replace("number", base: 1, .int(2)), read(0)])
@@ -120,7 +120,7 @@ import Values
 
     @Test func `a region is read in a commit where reading is granted`() throws {
         let (house, circuit, visit) = try working()
-        let read = { Operation.Offer(region: $0, base: 0, patch: nil) }
+        let read = { RegionOffer(region: $0, base: 0, patch: nil) }
         circuit.commit(visit, 1, [.replace("number", base: 0, .int(1)), read("log")])
         circuit.commit(visit, 2, [.replace("number", base: 1, .int(2)), read("Kernel.Errors")])
         circuit.commit(visit, 3, [read("log")])
@@ -154,7 +154,7 @@ import Values
             old.commit(visit, base + 1, base: base, to: Int64(base) + 5)
         }
         // Other regions are another kind of commit.
-        let log = Operation.Offer(region: "log", base: 0, patch: nil)
+        let log = RegionOffer(region: "log", base: 0, patch: nil)
         old.commit(visit, 4, [.replace("number", base: 3, 8), log])
         #expect(old.cable.builtOn == [])
         old.die()
@@ -188,7 +188,7 @@ import Values
         let text = { Value.text(String(repeating: "x", count: $0)) }
         circuit.commit(visit, 1, [.replace("number", base: 0, .array([text(900)]))])
         let grow = { (base: UInt64) in
-            Operation.Offer(
+            RegionOffer(
                 region: "number", base: base, patch: Patch([.add(["-"], text(200))]))
         }
         circuit.commit(visit, 2, [grow(1)])
@@ -196,7 +196,7 @@ import Values
         // What is taken away makes room again, and so does what a copy would not fit into.
         circuit.commit(visit, 3, [.replace("number", base: 1, .array([text(400)]))])
         circuit.commit(visit, 4, [grow(2)])
-        let copy = Operation.Offer(
+        let copy = RegionOffer(
             region: "number", base: 3, patch: Patch([.copy(from: ["0"], to: ["-"])]))
         circuit.commit(visit, 5, [copy])
         #expect(circuit.heard() == ["3 committed", "4 committed", "5 ! tooLarge"])

@@ -118,7 +118,7 @@ import Values
         let visit = try circuit.take("Circuit.work")
         let patch = Patch(
             [.replace([], .array([]))] + Array(repeating: .add(["0"], .int(0)), count: 200_000))
-        circuit.commit(visit, 1, [Operation.Offer(region: "number", base: 0, patch: patch)])
+        circuit.commit(visit, 1, [RegionOffer(region: "number", base: 0, patch: patch)])
         #expect(circuit.heard() == ["1 ! malformed"])
         #expect(house.hub.counter == 0)
     }

@@ -265,7 +265,7 @@ import Values
             let patch = Patch([.replace(["\(n)"], .text(text(99)))])
             writer.commit(
                 visits[n % 2], UInt64(n),
-                [Operation.Offer(region: "rows", base: UInt64(n), patch: patch)])
+                [RegionOffer(region: "rows", base: UInt64(n), patch: patch)])
             // The first whole, then some nodes of a tree and their row; and an entry of the record.
             #expect(bytes(house) <= whole + 1_000 + n * 10_000, "after \(n + 1)")
         }

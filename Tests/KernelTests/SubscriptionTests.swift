@@ -16,9 +16,9 @@ import Values
     }
 
     private func offer(_ region: String, base: UInt64, _ operations: Patch.Operation...)
-        -> Operation.Offer
+        -> RegionOffer
     {
-        Operation.Offer(region: region, base: base, patch: Patch(operations))
+        RegionOffer(region: region, base: base, patch: Patch(operations))
     }
 
     // MARK: - Encoded once

@@ -195,7 +195,7 @@ final class TestProcess {
         commit(visit, tag, [.replace("number", base: base, .int(value))])
     }
 
-    func commit(_ visit: TestCable.Visit, _ tag: UInt64, _ offers: [Operation.Offer]) {
+    func commit(_ visit: TestCable.Visit, _ tag: UInt64, _ offers: [RegionOffer]) {
         house.hub.ask(peer, visit: visit.number, tag: tag, .commit(offers))
     }
 
@@ -230,9 +230,9 @@ final class TestProcess {
     }
 }
 
-extension Operation.Offer {
-    static func replace(_ region: String, base: UInt64, _ value: Value) -> Operation.Offer {
-        Operation.Offer(
+extension RegionOffer {
+    static func replace(_ region: String, base: UInt64, _ value: Value) -> RegionOffer {
+        RegionOffer(
             region: region, base: base,
             patch: Patch([.replace([], value)]))
     }

@@ -455,7 +455,7 @@ final class SimProcess: Cable {
         let (after, result) = change(base.map(\.value))
         visit.asked[tag] = Asked(task: task, commit: (regions, change), result: result)
         let offers = regions.indices.map { index in
-            Operation.Offer(
+            RegionOffer(
                 region: regions[index], base: base[index].revision,
                 patch: Patch.difference(from: base[index].value, to: after[index]))
         }

@@ -18,7 +18,7 @@ import Values
 
     private static func visit(
         _ number: UInt64, _ payload: [UInt8], path: String? = nil,
-        reads: [KernelMessage.Read] = [], of asker: KernelMessage.Asker? = nil
+        reads: [RegionRead] = [], of asker: KernelMessage.Asker? = nil
     ) -> [UInt8] {
         body {
             $0.visit(
@@ -51,7 +51,7 @@ import Values
         visit(1, [1], path: "1/2"),
         visit(
             1, [1],
-            reads: [KernelMessage.Read(region: "R", number: 0, revision: 1, value: .null)]),
+            reads: [RegionRead(region: "R", number: 0, revision: 1, value: .null)]),
         visit(1, [1], of: KernelMessage.Asker(visit: 1, tag: 1)),
     ]
 
